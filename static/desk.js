@@ -1,0 +1,112 @@
+/* What the desk needs beside htmx: focus and words after a swap, a still skeleton when the server is slow, what went wrong on the
+   way, copying, and menus that close. Text only ever goes in by textContent: Trusted Types would refuse anything else. */
+(() => {
+  const root = document.documentElement;
+  const say = document.getElementById("say");
+  const trouble = document.getElementById("trouble");
+  const WAIT = 300;
+  let busy = 0;
+  let last = null;
+
+  const speak = (words) => {
+    say.textContent = "";
+    /* A region that is emptied and filled in one go is not read out when the words are the same as before. */
+    requestAnimationFrame(() => { say.textContent = words; });
+  };
+
+  const complain = (words) => {
+    trouble.textContent = words;
+    trouble.hidden = !words;
+  };
+
+  /* After a swap: the words in `data-announce`, once; and the focus, which htmx drops when a trigger replaces itself, to the new
+     piece's own heading. A field marked autofocus keeps it. */
+  const land = () => {
+    const spoken = document.querySelector("[data-announce]");
+    if (spoken) {
+      speak(spoken.dataset.announce);
+      spoken.removeAttribute("data-announce");
+    }
+    if (document.activeElement && document.activeElement !== document.body) return;
+    const next = document.querySelector("[data-land]") ?? document.querySelector("main h1");
+    if (next) {
+      if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
+      next.focus({ preventScroll: true });
+      next.scrollIntoView({ block: "nearest" });
+    }
+  };
+
+  const skeleton = (target) => {
+    const over = document.createElement("div");
+    over.className = "over skel";
+    over.setAttribute("aria-hidden", "true");
+    for (const width of ["w3", "w2", "w1"]) over.appendChild(document.createElement("span")).className = width;
+    target.classList.add("waiting");
+    target.append(over);
+  };
+
+  const settle = (target) => {
+    target.classList.remove("waiting");
+    target.querySelector(":scope > .over")?.remove();
+  };
+
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    complain("");
+    last = document.activeElement;
+    busy += 1;
+    root.toggleAttribute("data-busy", true);
+    const target = ctx.target instanceof Element && ctx.target !== document.body ? ctx.target : null;
+    if (target) ctx.waiting = { target, timer: setTimeout(skeleton, WAIT, target) };
+  });
+
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    busy = Math.max(0, busy - 1);
+    root.toggleAttribute("data-busy", busy > 0);
+    if (ctx.waiting) {
+      clearTimeout(ctx.waiting.timer);
+      settle(ctx.waiting.target);
+    }
+    if (document.activeElement === document.body && last?.isConnected) last.focus();
+  });
+
+  document.addEventListener("htmx:after:swap", land);
+
+  document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
+    const status = ctx.response.status;
+    if (status === 409 || status === 422) return;
+    if (status === 403) complain("This was not counted: your sign-in on this page has ended. Reload the page, then do it again.");
+    else if (status === 404) complain("This was not counted: it is no longer here. Reload the page to see what is.");
+    else complain("This was not counted: the server could not do it. Try again; if it stays like this, see Health.");
+  });
+
+  document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
+    if (ctx && !ctx.response) complain("This was not counted: the server did not answer. Check that it runs, then try again.");
+  });
+
+  /* Copying: `data-copy` names the element whose words are taken. Over plain HTTP there is no clipboard, so they are selected. */
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-copy]");
+    if (!button) return;
+    const source = document.querySelector(button.dataset.copy);
+    const words = button.querySelector("[data-copy-label]") ?? button;
+    const before = words.textContent;
+    let after = "Copied";
+    try {
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
+    } catch {
+      getSelection().selectAllChildren(source);
+      after = "Selected: press Ctrl C";
+    }
+    words.textContent = after;
+    speak(after);
+    setTimeout(() => { words.textContent = before; }, 2000);
+  });
+
+  document.addEventListener("click", ({ target }) => {
+    for (const pull of document.querySelectorAll("details.pull[open]")) if (!pull.contains(target)) pull.open = false;
+  });
+
+  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+  const spoken = document.querySelector("[data-announce]");
+  if (spoken) land();
+})();

@@ -1,0 +1,13 @@
+/* Runs before the first paint: the system's theme where none was chosen, and key hints hidden where keys are off. */
+(() => {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => root.classList.toggle("dark", dark.matches);
+  if (root.dataset.theme === "system") {
+    follow();
+    dark.addEventListener("change", follow);
+  }
+  try {
+    root.classList.toggle("keys-off", localStorage.getItem("keys") === "off");
+  } catch { /* storage may be shut; the keys are then on */ }
+})();
