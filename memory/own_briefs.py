@@ -1,0 +1,64 @@
+"""Our own words coming back: a brief that a transcript or a tool result carries is nobody's evidence.
+
+Without this, a fact served in one session would be read in the next as something seen again, and count itself up.
+"""
+
+from __future__ import annotations
+
+import re
+
+# What a reader may print before a line: quoting, or the number of a line in a file listing.
+_PREFIX = r"[ \t>]*(?:\d{1,6}[→\t:|] ?)?"
+_HEAD = re.compile(rf"^{_PREFIX}# What is known · project \S", re.MULTILINE)
+_LINE_PREFIX = re.compile(_PREFIX)
+_FIXED = ("# What is known · project ", "Countersigned by people.", "If a line is wrong, report its id.")
+# A whole API answer: JSON with the text inside, where line breaks and the middle dot may be escaped.
+_ANSWER = re.compile(r'"brief_id"\s*:')
+
+
+def is_own_brief(text: str) -> bool:
+    """Whether `text` holds a brief of ours, whole or in part, plain or as the API's JSON answer."""
+    return "# What is known" in text and (bool(_HEAD.search(text)) or bool(_ANSWER.search(text)))
+
+
+def without_own_brief(text: str) -> str:
+    """`text` without the lines of our own briefs; what others wrote around them stays."""
+    return split_own_briefs(text)[0]
+
+
+def split_own_briefs(text: str) -> tuple[str, list[str]]:
+    """(the rest, the briefs found), in order. Cost: one pass over the lines, only when a brief is there."""
+    if not is_own_brief(text):
+        return text, []
+    if _ANSWER.search(text):
+        return "", [text]
+    rest: list[str] = []
+    briefs: list[list[str]] = []
+    inside, section = False, ""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        bare = line[_end_of_prefix(line) :].rstrip()
+        if bare.startswith(_FIXED[0]):
+            inside, section = True, ""
+            briefs.append([])
+        elif inside and bare.startswith("## ") and _next_is_item(lines, number):
+            section = bare
+        elif inside and not _belongs(bare, section):
+            inside = False
+        (briefs[-1] if inside else rest).append(line)
+    return "\n".join(rest).strip("\n"), ["\n".join(brief).strip("\n") for brief in briefs]
+
+
+def _end_of_prefix(line: str) -> int:
+    match = _LINE_PREFIX.match(line)
+    return match.end() if match else 0
+
+
+def _belongs(bare: str, section: str) -> bool:
+    # Only fact lines carry an id; pointers to runbooks do not, and stand under their own heading.
+    return not bare or bare.startswith(_FIXED) or bare.startswith("- [f-") or (bool(section) and bare.startswith("- "))
+
+
+def _next_is_item(lines: list[str], number: int) -> bool:
+    following = lines[number + 1] if number + 1 < len(lines) else ""
+    return following[_end_of_prefix(following) :].startswith("- ")
