@@ -19,21 +19,33 @@
     trouble.hidden = !words;
   };
 
-  /* After a swap: the words in `data-announce`, once; and the focus, which htmx drops when a trigger replaces itself, to the new
-     piece's own heading. A field marked autofocus keeps it. */
+  /* Words waiting in `data-announce` are said once. */
+  const announce = () => {
+    const piece = document.querySelector("[data-announce]");
+    if (!piece) return;
+    speak(piece.dataset.announce);
+    piece.removeAttribute("data-announce");
+  };
+
+  /* The headings a page came with are no landing places: only those a swap brings are. */
+  const taken = () => {
+    const places = document.querySelectorAll("[data-land]");
+    for (const place of places) place.removeAttribute("data-land");
+    return places[0] ?? null;
+  };
+
+  const focus = (element) => {
+    if (!element.hasAttribute("tabindex")) element.tabIndex = -1;
+    element.focus({ preventScroll: true });
+    element.scrollIntoView({ block: "nearest" });
+  };
+
+  /* After a swap the focus goes to the new card's heading (`data-land`); htmx drops it when a trigger replaces itself. */
   const land = () => {
-    const spoken = document.querySelector("[data-announce]");
-    if (spoken) {
-      speak(spoken.dataset.announce);
-      spoken.removeAttribute("data-announce");
-    }
-    if (document.activeElement && document.activeElement !== document.body) return;
-    const next = document.querySelector("[data-land]") ?? document.querySelector("main h1");
-    if (next) {
-      if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
-      next.focus({ preventScroll: true });
-      next.scrollIntoView({ block: "nearest" });
-    }
+    announce();
+    const place = taken();
+    if (place) focus(place);
+    else if (document.activeElement === document.body) focus(document.querySelector("main h1") ?? document.getElementById("main"));
   };
 
   const skeleton = (target) => {
@@ -66,7 +78,7 @@
       clearTimeout(ctx.waiting.timer);
       settle(ctx.waiting.target);
     }
-    if (document.activeElement === document.body && last?.isConnected) last.focus();
+    if (document.activeElement === document.body && last?.isConnected) last.focus({ preventScroll: true });
   });
 
   document.addEventListener("htmx:after:swap", land);
@@ -106,7 +118,6 @@
     for (const pull of document.querySelectorAll("details.pull[open]")) if (!pull.contains(target)) pull.open = false;
   });
 
-  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
-  const spoken = document.querySelector("[data-announce]");
-  if (spoken) land();
+  taken();
+  announce();
 })();

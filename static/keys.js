@@ -112,10 +112,7 @@
 
   if (!sheet) return;
   sheet.querySelector("[data-keys-switch]").addEventListener("click", turn);
-  for (const opener of document.querySelectorAll("[data-opens=keys]")) {
-    opener.hidden = false;
-    opener.addEventListener("click", open);
-  }
+  for (const opener of document.querySelectorAll("[data-opens=keys]")) opener.addEventListener("click", open);
   document.addEventListener("htmx:after:swap", print);
   name();
   print();
