@@ -10,6 +10,7 @@
     dark.addEventListener("change", follow);
   }
   try {
-    root.classList.toggle("keys-off", localStorage.getItem("keys") === "off");
-  } catch { /* storage may be shut; the keys are then on */ }
+    const keys = localStorage.getItem("keys");
+    if (keys) root.classList.toggle("keys-off", keys === "off");
+  } catch { /* storage may be shut; the cookie then speaks, through the server */ }
 })();
