@@ -1,0 +1,36 @@
+"""Cleaning and classifying what comes in: plain values in and out.
+
+Everything from outside passes `clean_text`, `clean_json` or `clean_id` once, at the single write point, before anything
+is stored: secrets are replaced there and exist nowhere else.
+"""
+
+from memory.privacy.cleaning import (
+    ID_LIMIT,
+    TEXT_LIMIT,
+    BadIdentifier,
+    CleanText,
+    classify,
+    clean_id,
+    clean_text,
+    without_invisible,
+)
+from memory.privacy.findings import CATEGORIES, Finding, findings_from, mask, worst_category
+from memory.privacy.structured import CleanJson, clean_json
+
+__all__ = [
+    "CATEGORIES",
+    "ID_LIMIT",
+    "TEXT_LIMIT",
+    "BadIdentifier",
+    "CleanJson",
+    "CleanText",
+    "Finding",
+    "classify",
+    "clean_id",
+    "clean_json",
+    "clean_text",
+    "findings_from",
+    "mask",
+    "without_invisible",
+    "worst_category",
+]
