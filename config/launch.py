@@ -1,0 +1,54 @@
+"""What a process settles before Django reads its settings, and the sentence for a database that is down."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from config.embedded import SUPERVISED, EmbeddedPostgresError, die_with_parent
+
+
+def take_data_folder(arguments: list[str]) -> list[str]:
+    """`--data DIR`, on any command, is COUNTERSIGN_DATA: it has to be known before the settings are read.
+
+    Returns the other arguments (Django's own commands would take it for the start of `--database`).
+    """
+    others: list[str] = []
+    remaining = iter(arguments)
+    for argument in remaining:
+        name, equals, value = argument.partition("=")
+        if name != "--data":
+            others.append(argument)
+        elif value := value if equals else next(remaining, ""):
+            os.environ["COUNTERSIGN_DATA"] = str(Path(value).expanduser().absolute())
+        else:
+            sys.exit("--data needs a folder, for example --data ./.data")
+    return others
+
+
+def follow_supervisor() -> None:
+    """A child of `up` dies with it, however it dies. Asked for first, then checked: it may be dead already."""
+    supervisor = os.environ.get(SUPERVISED)
+    if supervisor:
+        die_with_parent()
+        if os.getppid() != int(supervisor):
+            sys.exit(1)
+
+
+def forks_die_with_this_process() -> None:
+    """Every process forked from this one is ended by the kernel when this one dies: no orphan workers, no held port."""
+    os.register_at_fork(after_in_child=die_with_parent)
+
+
+def database_is_down(problem: Exception) -> str:
+    """What to do about `problem`, for people. Postgres's own first line names host and reason, never a password."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, EmbeddedPostgresError):
+            return str(cause)
+        cause = cause.__cause__
+    reason = str(problem).strip().splitlines()[-1:] or ["no answer"]
+    if os.environ.get("DATABASE_URL"):
+        return f"The database of DATABASE_URL does not answer ({reason[0]}). Start it, or correct DATABASE_URL."
+    return f"The bundled Postgres refused ({reason[0]}). `manage.py doctor` says more."
