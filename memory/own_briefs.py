@@ -9,7 +9,12 @@ import re
 
 # What a reader may print before a line: quoting, or the number of a line in a file listing.
 _PREFIX = r"[ \t>]*(?:\d{1,6}[→\t:|] ?)?"
-_HEAD = re.compile(rf"^{_PREFIX}# What is known · project \S", re.MULTILINE)
+# A hook's output may stand behind its name on the same line; then the sentence below it must be ours too.
+_HEAD = re.compile(
+    rf"^(?:{_PREFIX}# What is known · project \S"
+    rf"|[^\n]{{0,200}}# What is known · project [^\n]{{1,200}}\n{_PREFIX}Countersigned by people\.)",
+    re.MULTILINE,
+)
 _LINE_PREFIX = re.compile(_PREFIX)
 _FIXED = ("# What is known · project ", "Countersigned by people.", "If a line is wrong, report its id.")
 # A whole API answer: JSON with the text inside, where line breaks and the middle dot may be escaped.
@@ -38,7 +43,7 @@ def split_own_briefs(text: str) -> tuple[str, list[str]]:
     lines = text.split("\n")
     for number, line in enumerate(lines):
         bare = line[_end_of_prefix(line) :].rstrip()
-        if bare.startswith(_FIXED[0]):
+        if _FIXED[0] in bare and _HEAD.match("\n".join(lines[number : number + 2])):
             inside, section = True, ""
             briefs.append([])
         elif inside and bare.startswith("## ") and _next_is_item(lines, number):

@@ -132,7 +132,7 @@ class Record:
         kind = "summary" if self.record.get("isCompactSummary") else "meta"
         rest, briefs = split_own_briefs(text)
         found = [words.Piece("brief", "system", brief) for brief in briefs]
-        return [words.Piece(kind, "system", rest.strip()), *found] if words.has_words(rest) else found
+        return [words.Piece(kind, "system", rest.strip()), *found] if rest.strip() else found
 
     def _is_echo(self, said: str) -> bool:
         """Whether these words were just taken from the queue (or are about to be written a second time)."""
@@ -157,7 +157,7 @@ class Record:
             text=text,
             tool=name,
             call_id=call_id,
-            exit_code=tools.exit_code(name, text, beside),
+            exit_code=tools.exit_code(name, text, beside, is_error),
             is_error=is_error,
             paths=call.paths if call else tools.paths_of(beside, self.talk.session.cwd),
             sidechain=self.sidechain,

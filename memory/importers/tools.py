@@ -13,7 +13,7 @@ EDIT_TOOLS = frozenset(
 _PATH_KEYS = ("file_path", "filePath", "absolute_path", "notebook_path", "path")
 _EXIT_KEYS = ("exitCode", "exit_code", "returnCode")
 # "Exit code 2" opens the output; shells of the Gemini family put it on a line of its own, near the end.
-_EXIT_START = re.compile(r"\A(?:Error: )?Exit code:? (-?\d{1,6})\b", re.IGNORECASE)
+_EXIT_START = re.compile(r"\A(?:Error: )?Exit code:? (-?\d{1,6})\s*$", re.IGNORECASE | re.MULTILINE)
 _EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,6})$", re.MULTILINE)
 _EMBEDDED = re.compile(r"data:[\w.+-]{1,40}/[\w.+-]{1,60};base64,[A-Za-z0-9+/=]{64,}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\r\n-]+\Z")
@@ -133,13 +133,13 @@ def failed(block: dict[str, Any], beside: Any) -> bool:
     return isinstance(beside, dict) and beside.get("status") in ("error", "failed", "failure")
 
 
-def exit_code(tool: str, text: str, beside: Any) -> int | None:
+def exit_code(tool: str, text: str, beside: Any, is_error: bool) -> int | None:
     """The exit code where one was recorded: a field, or the text. None is "not said", never "fine"."""
     for key in _EXIT_KEYS:
         value = beside.get(key) if isinstance(beside, dict) else None
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
             return value
-    match = _EXIT_START.search(text)
+    match = _EXIT_START.match(text) if is_error or tool in SHELL_TOOLS else None
     if match is None and tool in SHELL_TOOLS:
         match = _EXIT_LINE.search(text)
     return int(match.group(1)) if match else None
@@ -160,10 +160,9 @@ def without_bytes(value: Any, depth: int = 0) -> Any:
         return {key: without_bytes(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
         return [without_bytes(item, depth + 1) for item in value]
-    if isinstance(value, str) and len(value) >= _BASE64_CHARACTERS:
-        if _BASE64.match(value):
-            return f"[{len(value)} characters of base64]"
-        return without_embedded(value)
+    if isinstance(value, str):
+        is_body = len(value) >= _BASE64_CHARACTERS and _BASE64.match(value)
+        return f"[{len(value)} characters of base64]" if is_body else without_embedded(value)
     return value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory.own_briefs import split_own_briefs
+from memory.own_briefs import is_own_brief, split_own_briefs
 
 # Blocks the harness puts around, before or behind the human's words.
 _MACHINE_TAGS = (
@@ -60,10 +60,11 @@ class Piece:
 
 def pieces_of(text: str) -> list[Piece]:
     """What a `user` text holds, the human's words first. Blank text gives nothing."""
-    rest, briefs = split_own_briefs(text)
-    found = [Piece("brief", "system", brief) for brief in briefs]
-    # A brief inside a reminder leaves the empty reminder behind: nobody's words.
-    return [*_authored(rest), *found] if has_words(rest) else found
+    bare, reminders = _split_blocks(text, "system-reminder")
+    rest, briefs = split_own_briefs(text if not any(map(is_own_brief, reminders)) else bare)
+    briefs = [brief for reminder in reminders for brief in split_own_briefs(reminder)[1]] + briefs
+    found = [Piece("brief", "system", brief) for brief in dict.fromkeys(briefs)]
+    return [*_authored(rest), *found] if rest.strip() else found
 
 
 def _authored(text: str) -> list[Piece]:
@@ -79,17 +80,12 @@ def human_words(text: str) -> str:
     """`text` without what the harness put into it; "" when nothing of it is a human's."""
     bare = text
     for tag in _MACHINE_TAGS:
-        bare = _without_blocks(bare, tag)
+        bare, _ = _split_blocks(bare, tag)
     bare = _INTERRUPTION.sub("", bare).strip()
     if bare.startswith(_MACHINE_STARTS) or bare.startswith(tuple(f"<{tag}>" for tag in _MACHINE_TAGS)):
         return ""
     noted = _inside(bare, "user-memory-input")
     return bare if noted is None else noted
-
-
-def has_words(text: str) -> bool:
-    """Whether more than empty reminder tags is left in `text`."""
-    return bool(text.replace("<system-reminder>", "").replace("</system-reminder>", "").strip())
 
 
 def _command(text: str) -> list[Piece]:
@@ -112,22 +108,24 @@ def words_of_refusal(text: str) -> str:
 
 def without_reminders(text: str) -> str:
     """A tool's output without the reminders the harness appended to it."""
-    return _without_blocks(text, "system-reminder").rstrip() if "<system-reminder>" in text else text
+    bare, reminders = _split_blocks(text, "system-reminder")
+    return bare.rstrip() if reminders else text
 
 
-def _without_blocks(text: str, tag: str) -> str:
-    """`text` without the closed blocks of `tag`; an opening without an end stays, it may be a human's quotation."""
+def _split_blocks(text: str, tag: str) -> tuple[str, list[str]]:
+    """`text` without the closed blocks of `tag`, and what stood in them. An opening without an end stays: it may be
+    a human's quotation."""
     opening, closing = f"<{tag}>", f"</{tag}>"
-    if opening not in text:
-        return text
     kept: list[str] = []
+    blocks: list[str] = []
     position = 0
     # Two finds a block and not a regular expression, which is quadratic when openings are many and ends are missing.
     while (start := text.find(opening, position)) >= 0 and (end := text.find(closing, start)) >= 0:
         kept.append(text[position:start])
+        blocks.append(text[start + len(opening) : end])
         position = end + len(closing)
     kept.append(text[position:])
-    return "".join(kept)
+    return "".join(kept), blocks
 
 
 def _inside(text: str, tag: str) -> str | None:
