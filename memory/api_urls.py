@@ -1,0 +1,5 @@
+"""Where the agents' API is mounted."""
+
+from __future__ import annotations
+
+urlpatterns: list = []

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from memory.models.fact import Fact
+from memory.models.session import Session
+from projects.models import Agent, Project
+
+
+class BriefServed(models.Model):
+    """Who received what: one row per brief. Its task is personal data with a short life; the row is kept 90 days."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="briefs")
+    session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, related_name="briefs")
+    subject_ids = ArrayField(models.BigIntegerField(), default=list)
+    etag = models.CharField(max_length=64)
+    fact_ids = ArrayField(models.BigIntegerField(), default=list)
+    # [{"id": fact id, "why": reason, "tokens": n, "score": x}] of what came; [{"id", "why"}] of what did not.
+    items = models.JSONField(default=list)
+    left_out = models.JSONField(default=list)
+    text = models.TextField(blank=True)
+    tokens = models.IntegerField()
+    budget = models.IntegerField()
+    task = models.CharField(max_length=500, blank=True)
+    unchanged = models.BooleanField(default=False)
+    paused = models.BooleanField(default=False)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["project", "-id"], name="brief_by_project")]
+
+
+class Retraction(models.Model):
+    """A served fact that no longer holds, named in that agent's briefs for 30 days. Ids only."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="retractions")
+    fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="retractions")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["agent", "fact"], name="retraction_once")]

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from memory.models.session import Session
+from projects.models import Project
+
+
+class JobStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    RETRY = "retry"
+    DONE = "done"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+MAX_ATTEMPTS = 3
+
+
+class DistillJob(models.Model):
+    """One reading of one session up to one observation. Its attempts are counted before the work, so that a session
+    that kills its worker ends as `failed` after three starts. Holds counts; kept as long as its session."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="distill_jobs")
+    through = models.BigIntegerField()
+    input_hash = models.CharField(max_length=64)
+    status = models.CharField(max_length=10, choices=JobStatus.choices, default=JobStatus.QUEUED)
+    attempts = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    distiller = models.CharField(max_length=40)
+    # {"proposed": n, "same": n, "suppressed": n, "dropped": {reason: n}}
+    counts = models.JSONField(default=dict)
+    # A class of error, never its text: the text may quote what was captured.
+    error = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "input_hash"], name="distill_job_once"),
+            models.CheckConstraint(condition=Q(status__in=JobStatus.values), name="distill_job_status_known"),
+        ]
+        indexes = [models.Index(fields=["lease_until"], condition=Q(status="running"), name="distill_job_leases")]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from memory.models.subject import Subject
+from projects.models import Agent, Project
+
+
+class SessionStatus(models.TextChoices):
+    OPEN = "open", "open"
+    IDLE = "idle", "waiting"
+    DISTILLED = "distilled", "read"
+    FAILED = "failed", "failed"
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def idle(self, now: datetime) -> Self:
+        """Sessions with something unread whose last word is older than their project's idle time."""
+        return self.filter(
+            status=SessionStatus.OPEN,
+            last_seen_at__lte=now - timedelta(minutes=1) * F("project__idle_minutes"),
+            observation_count__gt=0,
+        )
+
+
+class Session(models.Model):
+    """One run of an agent: a thread, a transcript, a call. Personal data; lives as long as its observations."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="sessions")
+    external_id = models.CharField(max_length=512)
+    subjects = models.ManyToManyField(Subject, through="SessionSubject", related_name="sessions")
+    timezone = models.CharField(max_length=64, default="UTC")
+    source_format = models.CharField(max_length=30, default="api")
+    cwd = models.CharField(max_length=1000, blank=True)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    status = models.CharField(max_length=10, choices=SessionStatus.choices, default=SessionStatus.OPEN)
+    # The last observation a distiller has read: what comes later makes the session unread again.
+    distilled_through = models.BigIntegerField(default=0)
+    distilled_at = models.DateTimeField(null=True, blank=True)
+    observation_count = models.PositiveIntegerField(default=0)
+    turn_count = models.PositiveIntegerField(default=0)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-last_seen_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "external_id"], name="session_once_per_agent"),
+            models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-last_seen_at", "-id"], name="session_by_project"),
+            models.Index(fields=["last_seen_at"], condition=Q(status="open"), name="session_open"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    def mark(self, status: SessionStatus, **fields: object) -> None:
+        """Moves to `status`, with any other fields that move with it."""
+        self.status = status
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save(update_fields=["status", *fields])
+
+
+class SessionSubject(models.Model):
+    """A subject that a session is about."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="session_subjects")
+    subject = models.ForeignKey(Subject, on_delete=models.CASCADE, related_name="session_subjects")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["session", "subject"], name="session_subject_once")]

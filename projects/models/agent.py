@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+
+from projects.models.project import Project, slug_validator
+
+
+class Agent(models.Model):
+    """An identity inside a project that holds keys. It can propose, never decide. Archived, never deleted."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="agents")
+    slug = models.CharField(max_length=50, validators=[slug_validator])
+    paused_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    last_heard_at = models.DateTimeField(null=True, blank=True)
+    last_brief_at = models.DateTimeField(null=True, blank=True)
+    # Observations refused or left out since the agent exists, so that "capture_dropped" is never a silent loss.
+    dropped_count = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug", "pk"]
+        constraints = [models.UniqueConstraint(fields=["project", "slug"], name="agent_once_per_project")]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def pause(self, now: datetime) -> None:
+        self.paused_at = now
+        self.save(update_fields=["paused_at"])
+
+    def resume(self) -> None:
+        self.paused_at = None
+        self.save(update_fields=["paused_at"])

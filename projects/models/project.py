@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import zoneinfo
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+
+slug_validator = RegexValidator(
+    r"^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$", "Use lower-case letters, digits and hyphens, 50 at most."
+)
+
+
+def validate_timezone(name: str) -> None:
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError("This is no time zone. Use a name such as Europe/Berlin or UTC.")
+
+
+class Project(models.Model):
+    """The tenant: everything belongs to exactly one project. Holds no personal data; lives until it is deleted."""
+
+    slug = models.CharField(max_length=50, unique=True, validators=[slug_validator])
+    name = models.CharField(max_length=120)
+    timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
+    idle_minutes = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(24 * 60)])
+    brief_budget_tokens = models.PositiveIntegerField(default=1200)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "pk"]
+
+    def __str__(self) -> str:
+        return self.slug

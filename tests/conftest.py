@@ -1,0 +1,118 @@
+"""The test run's own Postgres, one cast for all, and the walls: no network."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+# Before Django reads its settings: a data folder of this run's own, shared by its xdist workers.
+if "COUNTERSIGN_TEST_DATA" not in os.environ:
+    os.environ["COUNTERSIGN_TEST_DATA"] = tempfile.mkdtemp(prefix="countersign-tests-")
+    # As root the server runs as another user, who must get through here.
+    Path(os.environ["COUNTERSIGN_TEST_DATA"]).chmod(0o755)
+    _OWNS_DATA = True
+else:
+    _OWNS_DATA = False
+os.environ["COUNTERSIGN_DATA"] = os.environ["COUNTERSIGN_TEST_DATA"]
+
+import pytest
+from django.utils import timezone
+
+from tests import factories
+from tests.factories import Cast
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") or os.environ.get("DATABASE_URL"):
+        return
+    from config import embedded
+
+    # A test database may be lost with the machine: without fsync the run is a minute shorter.
+    embedded.ensure_running(
+        Path(os.environ["COUNTERSIGN_DATA"]),
+        {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"},
+    )
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") or not _OWNS_DATA:
+        return
+    import shutil
+
+    from config import embedded
+
+    folder = Path(os.environ["COUNTERSIGN_DATA"])
+    if not os.environ.get("DATABASE_URL"):
+        embedded.stop(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every database test may use both aliases: `default` under row-level security, `owner` above it."""
+    for item in items:
+        for mark in list(item.iter_markers("django_db")):
+            mark.kwargs.setdefault("databases", "__all__")
+    # The few that start servers go first, so that the other worker is not left waiting for them at the end.
+    items.sort(key=lambda item: not any(item.iter_markers(name) for name in ("browser", "crash", "process")))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker) -> Iterator[None]:  # type: ignore[no-untyped-def]
+    """Closes the second alias first: a database that somebody is connected to cannot be dropped."""
+    yield
+    from django.db import connections
+
+    with django_db_blocker.unblock():
+        connections["default"].close()
+
+
+@pytest.fixture(autouse=True)
+def fast_passwords(settings) -> None:  # type: ignore[no-untyped-def]
+    """A password hash that is meant to be slow took 0.5 s a person."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anywhere but this machine fails the test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"A test tried to reach {address[0]}.")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of samples beside the checkout. Skips, and says so, where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip(f"NOT RUN: the samples of {SHARED.name}/ are not beside this checkout.")
+    return SHARED
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    """Project shop with its people and agents, and another project that must never see it."""
+    return factories.cast()
+
+
+@pytest.fixture
+def shop(cast: Cast) -> Iterator[Cast]:
+    """The cast, inside a transaction that sees project shop."""
+    from projects import tenancy
+
+    with tenancy.project(cast.project.pk):
+        yield cast
+
+
+@pytest.fixture
+def now():  # type: ignore[no-untyped-def]
+    return timezone.now()

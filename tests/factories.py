@@ -1,0 +1,152 @@
+"""Plain functions that make rows, with defaults a test may override. One cast for all tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from memory.models import Evidence, Fact, Observation, Session, Subject, quote_hash
+from projects import tenancy
+from projects.models import Agent, ApiKey, Membership, Person, Project, Role
+
+PASSWORD = "a ruled line to sign"
+
+
+@dataclass
+class Cast:
+    """Rita reviews, Olga owns, Vera views, Carl handles compliance, Sam is a stranger with a project of his own."""
+
+    project: Project
+    other: Project
+    rita: Person
+    olga: Person
+    vera: Person
+    carl: Person
+    sam: Person
+    support: Agent
+    sales: Agent
+    coder: Agent
+    foreign: Agent
+    keys: dict[str, str]
+
+
+def person(email: str, **fields: Any) -> Person:
+    return Person.objects.create_person(
+        email, name=fields.pop("name", email.split("@")[0].title()), password=PASSWORD, **fields
+    )
+
+
+def cast() -> Cast:
+    with tenancy.system("command"):
+        project = Project.objects.create(slug="shop", name="Shop")
+        other = Project.objects.create(slug="depot", name="Depot")
+        people = {name: person(f"{name}@example.com") for name in ("rita", "olga", "vera", "sam")}
+        carl = person("carl@example.com", is_compliance=True)
+        for name, role in (("rita", Role.REVIEWER), ("olga", Role.OWNER), ("vera", Role.VIEWER)):
+            Membership.objects.create(project=project, person=people[name], role=role)
+        Membership.objects.create(project=other, person=people["sam"], role=Role.OWNER)
+        agents = {
+            slug: Agent.objects.create(project=project, slug=slug) for slug in ("support", "sales", "claude-code")
+        }
+        agents["foreign"] = Agent.objects.create(project=other, slug="support")
+        keys = {slug: ApiKey.objects.issue(agent, people["olga"])[1] for slug, agent in agents.items()}
+    return Cast(
+        project=project,
+        other=other,
+        carl=carl,
+        support=agents["support"],
+        sales=agents["sales"],
+        coder=agents["claude-code"],
+        foreign=agents["foreign"],
+        keys=keys,
+        **people,
+    )
+
+
+def subject(project: Project, written: str = "customer:cust_123") -> Subject:
+    kind, _, ident = written.partition(":")
+    return Subject.objects.resolve(project.pk, kind, ident)
+
+
+def session(agent: Agent, external_id: str = "call-1", *, now: datetime | None = None, **fields: Any) -> Session:
+    now = now or timezone.now()
+    return Session.objects.create(
+        project_id=agent.project_id,
+        agent=agent,
+        external_id=external_id,
+        first_seen_at=fields.pop("first_seen_at", now),
+        last_seen_at=fields.pop("last_seen_at", now),
+        **fields,
+    )
+
+
+def observation(
+    session: Session, text: str, *, kind: str = "message", role: str = "user", **fields: Any
+) -> Observation:
+    now = fields.pop("now", timezone.now())
+    seq = fields.pop("seq", session.observation_count + 1)
+    row = Observation.objects.create(
+        project_id=session.project_id,
+        session=session,
+        seq=seq,
+        kind=kind,
+        role=role,
+        text=text,
+        original_length=len(text),
+        occurred_at=fields.pop("occurred_at", now),
+        occurred_source="server",
+        received_at=now,
+        **fields,
+    )
+    session.observation_count += 1
+    session.save(update_fields=["observation_count"])
+    return row
+
+
+def proposal(
+    project: Project,
+    text: str = "Prefers e-mail, in the morning.",
+    *,
+    about: str = "customer:cust_123",
+    key: str = "user_preference:contact_channel",
+    value: Any = None,
+    type: str | None = None,
+    agent: Agent | None = None,
+    quote: Observation | None = None,
+    now: datetime | None = None,
+    **fields: Any,
+) -> Fact:
+    """A proposed fact; with `quote`, that whole observation is its evidence."""
+    fact, _ = Fact.propose(
+        subject=subject(project, about),
+        type=type or key.partition(":")[0],
+        key=key,
+        value=text if value is None else value,
+        text=text,
+        source=fields.pop("source", "extraction"),
+        agent=agent,
+        now=now or timezone.now(),
+        **fields,
+    )
+    if quote is not None:
+        Evidence.objects.create(
+            project_id=project.pk,
+            fact=fact,
+            observation=quote,
+            start=0,
+            end=len(quote.text),
+            quote=quote.text,
+            sha256=quote_hash(quote.text),
+            checked_at=now or timezone.now(),
+        )
+    return fact
+
+
+def approved(project: Project, by: Person, text: str = "Prefers e-mail, in the morning.", **fields: Any) -> Fact:
+    now = fields.get("now") or timezone.now()
+    fact = proposal(project, text, **fields)
+    fact.approve(by, revision=fact.revision, now=now)
+    return fact
