@@ -1,0 +1,208 @@
+"""keys.js and desk.js in a real Chromium, under the policy the pages are served with. Nothing leaves the browser: every
+address of `http://desk.test` is answered from this file and from `static/`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOME = "http://desk.test/"
+POLICY = (
+    "default-src 'none'; script-src 'self' 'nonce-n1'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; require-trusted-types-for 'script'; trusted-types htmx"
+)
+SWAP = 'hx-target="#card" hx-swap="outerHTML"'
+
+pytestmark = pytest.mark.browser
+
+
+def card(number: int, announce: str = "") -> str:
+    return f"""<article id="card" class="sheet" data-announce="{announce}"><h1 data-land>Card {number}</h1>
+<form hx-post="/decide" {SWAP} hx-nonce="n1"><button data-key="a">Approve <kbd></kbd></button></form></article>"""
+
+
+PAGE = f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Desk</title>
+<link rel="stylesheet" href="/vendor/basecoat.css"><link rel="stylesheet" href="/app.css">
+<script src="/theme.js"></script>
+<meta name="htmx-config" content='{{"extensions": "hx-csp", "includeIndicatorCSS": false,
+ "noSwap": [204, 304, "400", "403", "404", "5xx"]}}'>
+<script src="/vendor/htmx.js" nonce="n1"></script><script src="/vendor/hx-csp.js" nonce="n1"></script>
+<script src="/vendor/tinykeys.js" defer></script><script src="/keys.js" defer></script>
+<script src="/desk.js" defer></script></head><body>
+<p id="say" role="status"></p><p id="trouble" role="alert" hidden></p><main id="main">{card(0)}</main>
+<textarea id="words"></textarea><input type="search" id="find" data-key="/" data-key-label="Find">
+<button id="reason" data-key="1">Not true</button><button id="back" data-key="Escape">Back</button>
+<button id="save" data-key="$mod+Enter">Save</button><button id="batch" data-key="Shift+A">Approve 7</button>
+<button id="shut" data-key="s" disabled>Later</button><button id="gone" data-key="u" hidden>Undo</button>
+<button id="conflict" hx-post="/conflict" {SWAP} hx-nonce="n1">Conflict</button>
+<button id="broken" hx-post="/broken" {SWAP} hx-nonce="n1">Broken</button>
+<button id="injected" hx-post="/decide" {SWAP}>Injected</button>
+<dialog id="keys"><dl></dl><form method="dialog"><button>Close</button>
+<button type="button" data-keys-switch>Turn keys off</button></form></dialog></body></html>"""
+
+
+class Desk:
+    """The page, and what reached the server."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.decided = 0
+        self.held: list[Route] = []
+        self.hold = False
+        page.route(HOME + "**", self._answer)
+        page.goto(HOME)
+        page.evaluate("""() => { window.pressed = []; document.addEventListener('click', (event) => {
+            const button = event.target.closest('[data-key]'); if (button) pressed.push(button.id || 'approve') }) }""")
+
+    def _answer(self, route: Route) -> None:
+        path = route.request.url.removeprefix(HOME)
+        headers = {"Content-Security-Policy": POLICY}
+        if path == "decide" and self.hold:
+            self.held.append(route)
+        elif path == "decide":
+            self.decided += 1
+            body = card(self.decided, announce="Approved. 4 left. U to undo.")
+            route.fulfill(body=body, content_type="text/html", headers=headers)
+        elif path == "conflict":
+            body = card(90, announce="Ana was first.")
+            route.fulfill(status=409, body=body, content_type="text/html", headers=headers)
+        elif path == "broken":
+            route.fulfill(status=500, body="<h1>Traceback</h1>", content_type="text/html", headers=headers)
+        elif path:
+            route.fulfill(path=STATIC / path)
+        else:
+            route.fulfill(body=PAGE, content_type="text/html", headers=headers)
+
+    def pressed(self) -> Any:
+        return self.page.evaluate("pressed.splice(0)")
+
+    def press(self, key: str, code: str, shift: bool = False) -> None:
+        """A press as a keyboard with another layout sends it."""
+        self.page.evaluate(
+            """([key, code, shiftKey]) => document.activeElement.dispatchEvent(
+                new KeyboardEvent('keydown', {key, code, shiftKey, bubbles: true, cancelable: true}))""",
+            [key, code, shift],
+        )
+
+    def focus_is_on(self, selector: str) -> None:
+        expect(self.page.locator(selector)).to_be_focused()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        sentence = "NOT RUN: no Chromium on this machine (Debian: apt install chromium)."
+        if os.environ.get("CI") == "true":
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def desk(browser: Browser) -> Iterator[Desk]:
+    context = browser.new_context()
+    yield Desk(context.new_page())
+    context.close()
+
+
+def test_a_key_clicks_its_button_and_the_focus_goes_to_the_new_card(desk: Desk) -> None:
+    desk.page.keyboard.press("a")
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    desk.focus_is_on("h1")
+    expect(desk.page.locator("#say")).to_have_text("Approved. 4 left. U to undo.")
+    expect(desk.page.locator("#card kbd")).to_have_text("A")
+
+
+def test_keys_rest_in_a_field_but_for_escape_and_saving(desk: Desk) -> None:
+    desk.page.locator("#words").focus()
+    for key in ("a", "1", "/", "?", "Escape", "Control+Enter"):
+        desk.page.keyboard.press(key)
+    assert desk.pressed() == ["back", "save"]
+    expect(desk.page.locator("#words")).to_have_value("a1/?")
+
+
+def test_keys_rest_with_a_modifier_on_a_shut_button_and_on_a_hidden_one(desk: Desk) -> None:
+    for key in ("Control+a", "Alt+a", "Meta+a", "s", "u"):
+        desk.page.keyboard.press(key)
+    assert desk.pressed() == []
+
+
+def test_shift_makes_another_key(desk: Desk) -> None:
+    desk.page.keyboard.press("Shift+A")
+    assert desk.pressed() == ["batch"]
+
+
+def test_a_layout_without_the_letter_is_read_by_place(desk: Desk) -> None:
+    desk.press("ф", "KeyA")
+    assert desk.pressed() == ["approve"]
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    desk.press("&", "Digit1")  # French: the digits are behind Shift
+    assert desk.pressed() == ["reason"]
+
+
+def test_on_a_latin_layout_the_letter_counts_and_not_its_place(desk: Desk) -> None:
+    desk.press("q", "KeyA")
+    assert desk.pressed() == []
+    desk.press("a", "KeyQ")
+    assert desk.pressed() == ["approve"]
+
+
+def test_a_second_press_never_decides_a_card_nobody_saw(desk: Desk) -> None:
+    desk.hold = True
+    desk.page.keyboard.press("a")
+    expect(desk.page.locator("html[data-busy]")).to_have_count(1)
+    desk.page.keyboard.press("a")
+    assert desk.pressed() == ["approve"]
+    expect(desk.page.locator("#card .over")).to_have_count(1)  # the skeleton, once it takes long
+    desk.held[0].fulfill(body=card(1), content_type="text/html", headers={"Content-Security-Policy": POLICY})
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    expect(desk.page.locator(".over")).to_have_count(0)
+
+
+def test_the_sheet_lists_the_keys_that_are_bound_now(desk: Desk) -> None:
+    desk.page.keyboard.press("?")
+    rows = desk.page.locator("#keys dt").all_inner_texts()
+    assert rows == ["A", "/", "1", "Esc", "Ctrl ↵", "⇧A", "?"]
+    assert desk.page.locator("#keys dd").all_inner_texts()[:2] == ["Approve", "Find"]
+    desk.page.keyboard.press("a")
+    assert desk.pressed() == []
+
+
+def test_keys_can_be_switched_off_and_stay_off(desk: Desk) -> None:
+    desk.page.keyboard.press("?")
+    desk.page.locator("[data-keys-switch]").click()
+    desk.page.keyboard.press("Escape")
+    desk.page.keyboard.press("a")
+    assert desk.pressed() == []
+    expect(desk.page.locator("#card kbd")).to_be_hidden()
+    assert {cookie["name"]: cookie["value"] for cookie in desk.page.context.cookies()}["keys"] == "off"
+    desk.page.reload()
+    desk.page.keyboard.press("a")
+    expect(desk.page.locator("h1")).to_have_text("Card 0")
+
+
+def test_a_conflict_is_shown_and_a_broken_server_is_said(desk: Desk) -> None:
+    desk.page.locator("#conflict").click()
+    expect(desk.page.locator("h1")).to_have_text("Card 90")
+    desk.focus_is_on("h1")
+    desk.page.locator("#broken").click()
+    expect(desk.page.locator("#trouble")).to_contain_text("not counted")
+    expect(desk.page.locator("h1")).to_have_text("Card 90")
+
+
+def test_markup_without_the_nonce_does_nothing(desk: Desk) -> None:
+    desk.page.locator("#injected").click()
+    desk.page.keyboard.press("a")
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    assert desk.decided == 1
