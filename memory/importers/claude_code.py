@@ -85,7 +85,9 @@ class _Reader:
         # Lines without an id belong to the session around them.
         if session_id := plain_id(record.get("sessionId")):
             self.current = session_id
-        return self.talks.setdefault(self.current, Talk(IncomingSession(self.current, FORMAT)))
+        if self.current not in self.talks:
+            self.talks[self.current] = Talk(IncomingSession(self.current, FORMAT))
+        return self.talks[self.current]
 
     @staticmethod
     def _place(session: IncomingSession, record: dict[str, Any]) -> None:
