@@ -1,5 +1,10 @@
-"""Where the agents' API is mounted."""
+"""Where the agents' API is mounted. An address that is none answers in JSON, as everything here does."""
 
 from __future__ import annotations
 
-urlpatterns: list = []
+from django.urls import path, re_path
+
+from memory.api import api
+from memory.api_errors import not_found
+
+urlpatterns = [path("", api.urls), re_path(r"^.*$", not_found)]

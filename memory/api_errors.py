@@ -1,0 +1,118 @@
+"""How the agents' API says no: {"code", "message", "field"}. Never with what was sent or stored."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+logger = logging.getLogger(__name__)
+
+RETRY_AFTER_SECONDS = 2
+
+
+class ApiError(Exception):
+    """An answer that is no success. The message says what to do next."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.field = field
+        self.headers = dict(headers or {})
+
+
+class NotFound(ApiError):
+    """What does not exist and what is not visible to the caller: the same bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "not_found", "There is nothing here.")
+
+
+class Unavailable(ApiError):
+    """Not promised: nothing may be assumed stored."""
+
+    def __init__(self, message: str = "Not stored in time. Send the same again, with the same ids.") -> None:
+        super().__init__(503, "unavailable", message, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
+def answer(error: ApiError) -> HttpResponse:
+    body = {"code": error.code, "message": error.message, "field": error.field}
+    return JsonResponse(body, status=error.status, headers=error.headers)
+
+
+def install(api: NinjaAPI) -> None:
+    """Every way an operation can fail, as such an answer."""
+    handlers: list[tuple[type[Exception], Callable[[HttpRequest, Any], HttpResponse]]] = [
+        (ApiError, lambda request, error: answer(error)),
+        (Http404, lambda request, error: answer(NotFound())),
+        (ValidationError, _invalid),
+        (HttpError, _http_error),
+        (OperationalError, _database_down),
+        (InterfaceError, _database_down),
+        (Exception, _fault),
+    ]
+    for kind, handler in handlers:
+        api.add_exception_handler(kind, handler)
+
+
+def not_found(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    """The view for every address under the API that is none."""
+    return answer(NotFound())
+
+
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    first: Mapping[str, Any] = error.errors[0] if error.errors else {}
+    field = field_name(first.get("loc", ()))
+    if first.get("type") == "extra_forbidden":
+        return answer(ApiError(422, "unknown_field", "This field is not known here.", field))
+    if first.get("type") == "missing":
+        return answer(ApiError(422, "missing_field", "This field is missing.", field))
+    return answer(ApiError(422, "bad_value", _sentence(first), field))
+
+
+def field_name(location: Sequence[str | int]) -> str | None:
+    """ninja's ("body", "payload", "subjects", 0) as `subjects.0`: where it came from is no part of the name."""
+    parts = [str(part) for part in location]
+    if parts and parts[0] in ("body", "query", "path", "header"):
+        parts = parts[2:] if parts[0] == "body" and len(parts) > 2 else parts[1:]
+    return ".".join(parts) or None
+
+
+def _sentence(error: Mapping[str, Any]) -> str:
+    # Pydantic's own sentences name the expectation; only a validator of ours may say more, and it never quotes.
+    message = str(error.get("msg", "")) or "This value does not fit."
+    return message if message.endswith(".") else f"{message}."
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, ApiError):
+        return answer(error.__cause__)  # ninja wraps what its parser raises
+    codes = {400: "malformed_json", 401: "bad_key", 403: "not_permitted", 404: "not_found", 429: "too_many_calls"}
+    return answer(ApiError(error.status_code, codes.get(error.status_code, "refused"), error.message))
+
+
+def _database_down(request: HttpRequest, error: Exception) -> HttpResponse:
+    logger.warning("the database did not answer (%s)", type(error).__name__)
+    return answer(Unavailable("The database does not answer. Send the same again."))
+
+
+def _fault(request: HttpRequest, error: Exception) -> HttpResponse:
+    # An error's message may quote what was captured: only its class and where it came from are logged.
+    where = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__)))
+    logger.error("%s in %s", type(error).__name__, where)
+    return answer(ApiError(500, "internal_error", "Something is wrong on our side; the server's log says where."))
