@@ -16,9 +16,8 @@ from memory.transcript import Incoming, IncomingSession
 
 FOLDER = Path(__file__).parent
 TRANSCRIPTS = FOLDER / "transcripts"
-# `{{date:+4}}` and `{{weekday:-1}}`: days from the day of the talk, so that a promise is never years overdue.
-_MOVING = re.compile(r"\{\{(date|weekday):([+-]\d{1,3})\}\}")
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+# `{{date:+4}}`: so many days from the day of the talk, so that a promise is never years overdue.
+_MOVING = re.compile(r"\{\{date:([+-]\d{1,3})\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,4 @@ def _on_its_day(one: Incoming, start: datetime) -> Incoming:
 
 
 def _dated(text: str, start: datetime) -> str:
-    def written(match: re.Match[str]) -> str:
-        day = start.date() + timedelta(days=int(match.group(2)))
-        return day.isoformat() if match.group(1) == "date" else _WEEKDAYS[day.weekday()]
-
-    return _MOVING.sub(written, text)
+    return _MOVING.sub(lambda match: (start.date() + timedelta(days=int(match.group(1)))).isoformat(), text)

@@ -45,9 +45,8 @@ def test_the_talks_always_look_fresh(demo: list[DemoSession]) -> None:
     later = sessions(NOW + timedelta(days=400))
     assert [one.external_id for one in later] == [one.external_id for one in demo]
     assert "due by 2026-12-01" in said(demo, "refund-asked-again")
-    assert "by Tuesday, 2026-12-01" in said(demo, "refund-promised")
+    assert "in your account by 2026-12-01" in said(demo, "refund-promised")
     assert "{{date" not in repr(demo)
-    assert "{{weekday" not in repr(demo)
 
 
 def test_ids_are_unique_in_their_session_and_do_not_move(demo: list[DemoSession]) -> None:
