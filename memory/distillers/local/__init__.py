@@ -1,0 +1,82 @@
+"""The local reader: rules over a session, no model, no key, no network.
+
+Each rule module reads one kind of lesson and would rather say nothing than something doubtful. `RULES` is also the
+order of trust: of two candidates with one type and key the later saying wins, and at the same place the earlier rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memory.distillers.local import causes, commitments, customers, documents, environment, files, fixes, preferences
+from memory.distillers.local.session import Session
+from memory.lint import faults
+from memory.transcript import Candidate, Seen
+
+Rule = Callable[[Session], Iterator[Candidate]]
+RULES: dict[str, Rule] = {
+    "fixes": fixes.read,
+    "causes": causes.read,
+    "documents": documents.read,
+    "files": files.read,
+    "environment": environment.read,
+    "preferences": preferences.read,
+    "commitments": commitments.read,
+    "customers": customers.read,
+}
+
+
+class LocalDistiller:
+    """Reads a session by rules. `rules` names those to use (all by default), so that each can be judged alone."""
+
+    NAME = "local"
+    VERSION = "1"
+
+    def __init__(self, rules: Sequence[str] | None = None) -> None:
+        self._rules = [RULES[name] for name in (RULES if rules is None else rules)]
+
+    def read(self, observations: Sequence[Seen], *, timezone: str, now: datetime) -> list[Candidate]:
+        """What the session taught, at most one candidate per type and key, in the order it was said.
+
+        `timezone` is the session's (an unknown one counts as UTC); `now` is only used for observations without a time.
+        """
+        session = Session(observations, _zone(timezone), now)
+        order = {seen.ref: place for place, seen in enumerate(observations)}
+        kept: dict[tuple[str, str], Candidate] = {}
+        for rule in self._rules:
+            for candidate in rule(session):
+                if faults(candidate.text):
+                    continue
+                sign = (candidate.type, candidate.key)
+                if sign not in kept or _said(candidate, order) > _said(kept[sign], order):
+                    kept[sign] = candidate
+        return sorted(_without_echoes(list(kept.values())), key=lambda one: _said(one, order))
+
+
+def _said(candidate: Candidate, order: dict[int, int]) -> int:
+    return order[candidate.quotes[0].ref]
+
+
+def _without_echoes(candidates: list[Candidate]) -> list[Candidate]:
+    """The same words of a session told twice, by two rules of one kind or in one sentence: the first rule's stand."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        if not any(_is_echo(candidate, other) for other in kept):
+            kept.append(candidate)
+    return kept
+
+
+def _is_echo(candidate: Candidate, other: Candidate) -> bool:
+    if candidate.text == other.text:
+        return True
+    kinds = {candidate.type, other.type}
+    return candidate.quotes[0] == other.quotes[0] and (len(kinds) == 1 or kinds == {"environment", "owning_file"})
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")

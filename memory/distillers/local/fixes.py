@@ -1,0 +1,275 @@
+"""A command failed, something changed, and the same goal then succeeded and stayed so.
+
+Only the change that lasted counts. A failing test that is repaired is the work itself, not a lesson, unless the
+surroundings were to blame (a closed port, a missing tool) or the agent named the contract that was broken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory.distillers.local import noise, shell
+from memory.distillers.local.explanations import contract_explained, naming
+from memory.distillers.local.session import Session, Step, quote, quote_call
+from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic
+from memory.lint import faults
+from memory.transcript import Candidate, Quote
+
+MAX_SHOWN_CHARS = 70
+
+_INSTALLERS = re.compile(
+    r"^(?:apt(?:-get)?|apk|dnf|yum|pacman|brew|port|choco|winget|snap|pip3?|uv|poetry|pipx|conda|mamba"
+    r"|npm|pnpm|yarn|bun|gem|cargo|go|composer)$"
+)
+_INSTALL_VERBS = frozenset({"install", "add", "get", "-S", "i"})
+_PREPARES = re.compile(
+    r"^(?:(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+|(?:npx )?playwright install"
+    r"|docker(?:-compose)? (?:compose )?(?:up|start|pull|run|build|login)|systemctl (?:re)?start"
+    r"|service \S+ (?:re)?start|brew services|pg_ctl|createdb|createuser|redis-server|mkdir|chmod"
+    r"|chown|ln|cp|rm|kill|touch"
+    r"|git (?:submodule|lfs|config|fetch|pull)|(?:python3?|\./manage\.py|manage\.py|uv run"
+    r"|poetry run).*\b(?:migrate|makemigrations|collectstatic|compilemessages)\b|alembic|flask db"
+    r"|rails db:|rake db:|npx prisma|prisma|make \S+|just \S+"
+    r"|npm run \S+|pnpm \S+|yarn \S+|gcloud auth|aws (?:sso|configure)|az login|kubectl config|ssh-add"
+    r"|gpg|locale-gen|ldconfig|source|\.|terraform init|go generate|cargo build|minikube start"
+    r"|colima start)\b"
+)
+_SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+_SERVICES = {"pg": "postgres", "postgresql": "postgres"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    step: Step
+    simple: shell.Simple
+    ahead: tuple[shell.Simple, ...]  # commands of the same line that ran before it
+    error: noise.ErrorLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """The goal, the error that went away, the attempt after which it stayed away, and what ran in between."""
+
+    goal: shell.Simple
+    error: noise.ErrorLine
+    before: _Attempt
+    after: _Attempt
+    proof: Step
+    changed: shell.Difference
+    prepared: tuple[tuple[Step, shell.Simple], ...]
+
+
+def read(session: Session) -> Iterator[Candidate]:
+    seen_errors: set[tuple[str, str]] = set()
+    for repair in _repairs(session):
+        sign = (repair.goal.shown, repair.error.shown)
+        if sign not in seen_errors and (candidate := _candidate(session, repair)) is not None:
+            seen_errors.add(sign)
+            yield candidate
+
+
+def _repairs(session: Session) -> Iterator[_Repair]:
+    steps = [step for step in session.steps if step.command and step.outcome != "open"]
+    for place, step in enumerate(steps):
+        if step.outcome != "failed" or step.result is None or (goal := _goal(step)) is None:
+            continue
+        error = noise.error_line(step.result)
+        if error is None or error.is_missing_file or error.is_passing:
+            continue
+        attempts = [_Attempt(step, goal, (), error), *_attempts(goal, steps[place + 1 :])]
+        if attempts[-1].step.outcome != "succeeded":
+            continue  # it did not last
+        same = [index for index, one in enumerate(attempts) if one.error is not None and one.error.shown == error.shown]
+        before, after = attempts[same[-1]], attempts[same[-1] + 1]
+        changed = shell.difference(before.simple, after.simple) or shell.Difference()
+        prepared = tuple(_prepared(session, before, after))
+        proof = next(one.step for one in attempts[same[-1] + 1 :] if one.step.outcome == "succeeded")
+        yield _Repair(goal, error, before, after, proof, changed, prepared)
+
+
+def _goal(step: Step) -> shell.Simple | None:
+    """What the line was for: its last command that does more than look; a mere look teaches nothing."""
+    return next((simple for simple in reversed(step.commands) if not simple.is_look and not simple.is_probe), None)
+
+
+def _attempts(goal: shell.Simple, steps: list[Step]) -> Iterator[_Attempt]:
+    for step in steps:
+        commands = step.commands
+        for place, simple in enumerate(commands):
+            if shell.difference(goal, simple) is not None:
+                error = noise.error_line(step.result) if step.outcome == "failed" and step.result else None
+                yield _Attempt(step, simple, tuple(commands[:place]), error)
+                break
+
+
+def _prepared(session: Session, before: _Attempt, after: _Attempt) -> Iterator[tuple[Step, shell.Simple]]:
+    for step in session.steps:
+        if before.step.until < step.at < after.step.at and step.outcome == "succeeded":
+            yield from ((step, simple) for simple in step.commands if not simple.is_look)
+    yield from ((after.step, simple) for simple in after.ahead if not simple.is_look)
+
+
+def _candidate(session: Session, repair: _Repair) -> Candidate | None:
+    blames_surroundings = repair.error.is_about_surroundings
+    if blames_surroundings or not (repair.goal.is_test or repair.goal.program == "git"):
+        for rule in (_setting, _flag, _instead, _installed, _run_before):
+            if (candidate := rule(session, repair)) is not None:
+                return candidate
+    return _explained(session, repair)
+
+
+def _setting(session: Session, repair: _Repair) -> Candidate | None:
+    if not repair.changed.settings:
+        return None
+    name, value = repair.changed.settings[0]
+    secret = _SECRET_NAME.search(name) is not None
+    cure = name if secret else f"{name}={value}"
+    told = naming(session, (name, value) if not secret else (name,), repair.before.step.until, repair.proof.until + 6)
+    text = as_sentence(told.text, session.language) if told else ""
+    if not text or faults(text):
+        text = phrase("needs_env", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
+        told = None
+    quotes = [repair.error.quote, quote(repair.after.step.call, cure) or quote_call(repair.after.step)]
+    key = f"environment:{_setting_key(name)}"
+    return _made(
+        "environment",
+        key,
+        {"name": name} if secret else {"name": name, "value": value},
+        text,
+        [*quotes, told.quote() if told else None],
+    )
+
+
+def _flag(session: Session, repair: _Repair) -> Candidate | None:
+    if not repair.changed.added:
+        return None
+    cure = " ".join(repair.changed.added)
+    text = phrase("needs_flag", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
+    key = f"fix:{_goal_key(repair.goal)}.{segment(cure)}"
+    return _made(
+        "fix", key, {"command": repair.after.simple.shown}, text, [repair.error.quote, quote_call(repair.after.step)]
+    )
+
+
+def _instead(session: Session, repair: _Repair) -> Candidate | None:
+    pair = repair.changed.program or repair.changed.replaced
+    if pair is None or pair[0] == pair[1] or _is_typo(*pair):
+        return None
+    if repair.changed.replaced and pair[0] not in repair.error.quote.text:
+        return None  # another argument is another task, unless the error names the old one
+    cure = repair.after.simple.shown
+    text = phrase("instead", session.language, goal=_shown(repair.before.simple), cure=cure, error=repair.error.shown)
+    key = f"fix:{_goal_key(repair.goal)}.{segment(pair[1])}"
+    return _made("fix", key, {"command": cure}, text, [repair.error.quote, quote_call(repair.after.step)])
+
+
+def _installed(session: Session, repair: _Repair) -> Candidate | None:
+    for step, simple in reversed(repair.prepared):
+        names = _packages(simple)
+        if not names:
+            continue
+        language = session.language
+        cure = _listed(names, language)
+        if language == "en":
+            cure += " is" if len(names) == 1 else " are"
+        thing = repair.error.thing
+        on_thing = thing and not any(thing.casefold() == name.casefold() for name in names)
+        what = (
+            ("on " if language == "en" else "") + thing
+            if on_thing
+            else ("with " if language == "en" else "") + f"“{repair.error.shown}”"
+        )
+        text = phrase("until_installed", language, goal=_shown(repair.goal), what=what, cure=cure)
+        key = f"fix:{_goal_key(repair.goal)}.{segment(thing or names[0])}"
+        return _made("fix", key, {"install": list(names)}, text, [repair.error.quote, quote_call(step)])
+    return None
+
+
+def _run_before(session: Session, repair: _Repair) -> Candidate | None:
+    for step, simple in reversed(repair.prepared):
+        if not _PREPARES.match(simple.shown) or _packages(simple) is None:
+            continue
+        text = phrase(
+            "until_run", session.language, goal=_shown(repair.goal), cure=_shown(simple), error=repair.error.shown
+        )
+        key = f"fix:{_goal_key(repair.goal)}.{topic(simple.shown)}"
+        return _made("fix", key, {"run_first": simple.shown}, text, [repair.error.quote, quote_call(step)])
+    return None
+
+
+def _explained(session: Session, repair: _Repair) -> Candidate | None:
+    """The agent named the rule that was broken, something was edited for it, and the run then passed."""
+    edit = next(
+        (
+            step
+            for step in session.steps
+            if step.is_edit and step.outcome == "succeeded" and repair.before.step.until < step.at < repair.proof.at
+        ),
+        None,
+    )
+    told = contract_explained(session, repair.before.step.until, repair.proof.until + 4, of_code=repair.goal.is_test)
+    if edit is None or told is None:
+        return None
+    text = as_sentence(told.text, session.language)
+    if faults(text):
+        return None
+    key = f"fix:{topic(told.text, 4)}"
+    return _made("fix", key, {"goal": repair.goal.shown}, text, [repair.error.quote, told.quote(), quote_call(edit)])
+
+
+def _packages(simple: shell.Simple) -> tuple[str, ...] | None:
+    """The packages a command installs by name; () for any other command, None for installing "everything" (routine)."""
+    words = list(simple.words)
+    if words[:3] in (["python", "-m", "pip"], ["python3", "-m", "pip"]) or words[:2] == ["uv", "pip"]:
+        words = words[words.index("pip") :]
+    if len(words) < 2 or not _INSTALLERS.match(words[0]):
+        return ()
+    if not any(word in _INSTALL_VERBS for word in words[1:3]):
+        return None if words[1] in ("ci", "sync", "update", "upgrade", "mod") else ()
+    rest = words[2:] if words[1] in _INSTALL_VERBS else words[1:]
+    names = tuple(word for word in rest if not word.startswith("-") and word not in _INSTALL_VERBS)
+    from_file = any(word in ("-r", "-e", "--requirement", ".") for word in rest)
+    return None if from_file or not names else names
+
+
+def _is_typo(old: str, new: str) -> bool:
+    """A letter or two apart: mistyped, not learned."""
+    if not (old.isalpha() and new.isalpha()) or abs(len(old) - len(new)) > 1:
+        return False
+    return sum(one != two for one, two in zip(old, new, strict=False)) <= 2 or sorted(old) == sorted(new)
+
+
+def _shown(simple: shell.Simple) -> str:
+    """The command, or as many of its first words as fit: a cut one still starts like the real one."""
+    words: list[str] = []
+    for word in simple.shown.replace("`", "'").split(" "):
+        if len(" ".join((*words, word))) > MAX_SHOWN_CHARS and words:
+            break
+        words.append(word)
+    return " ".join(words)[:MAX_SHOWN_CHARS]
+
+
+def _goal_key(simple: shell.Simple) -> str:
+    named = [word for word in simple.words if not word.startswith("-") and "/" not in word]
+    return segment(" ".join(named[:2]) or simple.program, 2)
+
+
+def _setting_key(name: str) -> str:
+    lowered = name.casefold()
+    if lowered.endswith("port") and len(lowered) > 4:
+        service = lowered.removesuffix("port").rstrip("_")
+        return f"{segment(_SERVICES.get(service, service))}.port"
+    return segment(name, 6)
+
+
+def _listed(names: tuple[str, ...], language: str) -> str:
+    joint = {"en": " and ", "de": " und ", "es": " y ", "fr": " et "}.get(language, "、")
+    shown = names[:4]
+    return joint.join((", ".join(shown[:-1]), shown[-1])) if len(shown) > 1 else shown[0]
+
+
+def _made(kind: str, key: str, value: object, text: str, quotes: list[Quote | None]) -> Candidate | None:
+    found = tuple(dict.fromkeys(one for one in quotes if one is not None))
+    return Candidate(kind, key, value, text, found) if found and fits(text) else None

@@ -1,0 +1,131 @@
+"""Is what a distiller proposes really written in the session? Plain values in and out, no ORM.
+
+A quote that is not verbatim, or that stands in something that may never count as evidence, drops the whole candidate:
+half-true evidence is worse than none, because a reviewer trusts the mark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from memory.transcript import NEVER_EVIDENCE, Candidate, Quote, Seen
+
+# The first line of every brief we render; an observation that holds it is our own words coming back.
+BRIEF_HEAD = re.compile(r"^\s*# What is known · project ", re.MULTILINE)
+
+# Words a sentence needs for grammar, or that our own templates add; the reviewer need not look for them in a quote.
+# English only: other languages keep the speaker's own words, so little is left unsupported there.
+GRAMMAR = frozenset(
+    """a about after again all also an and any are as asked asks at be because been before being but by can customer
+    customer's did do does done during each every expects expires fails fix fixed for from gives given had has have he
+    her here him his how if in instead into is it its lives must need needed needs never no not of off on once one only
+    or other our out over project promised promises runs same says set she should since so such than that the their
+    them then there these they this to under unless until up us use used user user's uses using wants was we were when
+    where which while who will with without works would you your""".split()  # noqa: SIM905  (words read better as text)
+)
+_WORD = re.compile(r"[^\W_](?:[\w.@/:#+-]*\w)?", re.UNICODE)
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedQuote:
+    """A quote that was found, with the hash that a later check compares."""
+
+    quote: Quote
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A candidate whose every quote holds. `unsupported` are the words of its sentence that no quote holds."""
+
+    candidate: Candidate
+    quotes: tuple[GroundedQuote, ...]
+    unsupported: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that was refused, and why: a code that is counted, never captured text."""
+
+    candidate: Candidate
+    reason: str
+
+
+def sha256_of(text: str) -> str:
+    """Hash of a quote as it is stored with the evidence."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def is_own_brief(text: str) -> bool:
+    """Whether our own brief stands in this text: what we told an agent must not come back as a lesson."""
+    return BRIEF_HEAD.search(text) is not None
+
+
+def why_never_evidence(seen: Seen) -> str:
+    """The reason why nothing in this observation may be quoted, or ""."""
+    if seen.kind in NEVER_EVIDENCE:
+        return f"kind_{seen.kind}"
+    if seen.role == "system":
+        return "role_system"
+    if seen.role == "user" and seen.sidechain:
+        return "sidechain_prompt"  # one agent's order to another; no person said it
+    if is_own_brief(seen.text):
+        return "own_brief"
+    return ""
+
+
+def ground(candidate: Candidate, by_ref: Mapping[int, Seen]) -> Grounded | Dropped:
+    """The candidate with its quotes hashed, or the reason why it is dropped."""
+    if not candidate.quotes:
+        return Dropped(candidate, "no_quote")
+    for quote in candidate.quotes:
+        if reason := _fault(quote, by_ref.get(quote.ref)):
+            return Dropped(candidate, reason)
+    quotes = tuple(GroundedQuote(quote, sha256_of(quote.text)) for quote in candidate.quotes)
+    return Grounded(candidate, quotes, unsupported_words(candidate.text, candidate.quotes))
+
+
+def _fault(quote: Quote, seen: Seen | None) -> str:
+    if seen is None:
+        return "unknown_observation"
+    if reason := why_never_evidence(seen):
+        return reason
+    if not quote.text.strip():
+        return "empty_quote"
+    if not 0 <= quote.start < quote.end <= len(seen.text) or seen.text[quote.start : quote.end] != quote.text:
+        return "not_verbatim"
+    return ""
+
+
+def unsupported_words(text: str, quotes: Iterable[Quote]) -> tuple[str, ...]:
+    """Words of `text` that no quote holds, once each; numbers and names come first because a wrong one hurts most.
+
+    A date counts as supported by nothing but itself: that we worked it out is what the reviewer should look at.
+    """
+    quoted = " ".join(quote.text for quote in quotes).casefold()
+    stems = {_stem(word) for word in _WORD.findall(quoted)}
+    missing: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        folded = word.casefold()
+        if folded in GRAMMAR or folded in quoted or _stem(folded) in stems or _UNSPACED.search(folded):
+            continue
+        missing.setdefault(folded, word)
+    return tuple(sorted(missing.values(), key=_weight))
+
+
+def _stem(word: str) -> str:
+    """Crude: enough that "retries" finds "retry" and "calls" finds "call"."""
+    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + instead
+    return word
+
+
+def _weight(word: str) -> int:
+    if any(letter.isdigit() for letter in word):
+        return 0
+    return 1 if word[0].isupper() else 2

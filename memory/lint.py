@@ -1,0 +1,93 @@
+"""The sentence lint: would a colleague have written this one sentence? Plain values, no ORM."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_CHARS = 240
+
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CODE = re.compile(r"`[^`]*`|“[^”]*”|\"[^\"]*\"")
+_BREAK = re.compile(
+    r"(?<![.\d])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bNo)(?<!\bDr)(?<!\bMr)(?<!\bSt)(?<![.\s][A-Z])[.!?][\"”’)]?\s+(?=[^\W\d_a-z]"
+    r"|[\"“`])|[。！？](?=.)"
+)
+_DANGLING = re.compile(
+    r"^(?:it|this|that|these|those|they|he|she|there|here|so|then|which)\b(?!\s+(?:project|repo|repository)\b)"
+    r"|\b(?:do|does|did|fix|fixes|fixed|use|uses|like|want|wants|change|keep|make|doing|using)\s+(?:it"
+    r"|this|that|those|them|these)(?=[.,;!]|$)"
+    r"|^(?:eso|esto|ello|das|dies|ça|cela)\b",
+    re.IGNORECASE,
+)
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_RELATIVE = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|(?:next|last|this|coming|by|until|on)\s+" + _DAY + r"(?!s)"
+    r"|(?:next|last|this|coming)\s+(?:week|month|year|quarter|morning|evening|weekend)"
+    r"|in\s+(?:\d+|an?|two|three|four|five|six|seven)\s+(?:minutes?|hours?|days?|weeks?|months?)(?=[.,;]|$)"
+    r"|(?:\d+|an?|two|three|few)\s+(?:minutes?|hours?|days?|weeks?|months?|years?)\s+ago"
+    r"|right now|just now|a while ago"
+    r"|hoy|ayer|mañana por la|pasado mañana|la semana (?:que viene|pasada)|heute|gestern|übermorgen"
+    r"|nächste[nr]? Woche|letzte Woche"
+    r"|aujourd'hui|hier|demain|la semaine (?:prochaine|dernière))\b"
+    r"|今天|明天|昨天|后天|上周|下周|今日|明日|昨日|来週|先週",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"^(?:ok(?:ay)?|great|perfect|sure|thanks|thank you|sorry|hello|hi|hey|yes|yep|right|done"
+    r"|understood|noted|let me|let's|now i|i'll|i will|i've|i have)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|mine|myself)\b")
+_MARKUP = re.compile(r"^\s*(?:#{1,6}\s|[-*•]\s|\d+[.)]\s|>|\||```)|\*\*|</?[a-z-]+>", re.IGNORECASE)
+_PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "「": "」", "（": "）"}
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with a memory's sentence, as short codes; empty when a reviewer could approve it as it stands."""
+    found = []
+    bare = _CODE.sub("X", text)
+    if not text.strip():
+        return ["empty"]
+    if len(text) > MAX_CHARS:
+        found.append("too_long")
+    if text != text.strip() or any(unicodedata.category(letter) == "Cc" for letter in text):
+        found.append("not_one_line")
+    if _BREAK.search(bare.rstrip()):
+        found.append("more_than_one_sentence")
+    if _DANGLING.search(bare):
+        found.append("dangling_it")
+    if _RELATIVE.search(bare):
+        found.append("relative_date")
+    if _is_cut(text):
+        found.append("cut_word")
+    if _CHATTER.search(bare):
+        found.append("chatter")
+    if _FIRST_PERSON.search(bare):
+        found.append("first_person")
+    if _MARKUP.search(text):
+        found.append("markup")
+    if bare.rstrip().endswith(("?", "？")):
+        found.append("question")
+    if not _has_claim(text):
+        found.append("no_claim")
+    return found
+
+
+def _is_cut(text: str) -> bool:
+    """Ends in dots, a hyphen, a comma or no stop at all, or opens what it does not close."""
+    end = text.rstrip()
+    if end.endswith(("…", "...", "-", ",", ":", ";", "/", "、", "，")) or not end.endswith(
+        (".", "!", "?", "。", "！", "？", "”", '"', ")", "`", "」", "）")
+    ):
+        return True
+    if text.count("`") % 2 or text.count('"') % 2:
+        return True
+    outside = re.sub(r"`[^`]*`", "", text)
+    return any(outside.count(opening) != outside.count(closing) for opening, closing in _PAIRS.items())
+
+
+def _has_claim(text: str) -> bool:
+    if _UNSPACED.search(text):
+        return len(text) >= 5
+    return len(text.split()) >= 3
