@@ -236,7 +236,7 @@ def _probe(server: Server) -> str | None:
     except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         return None  # another caller was quicker
     except psycopg.OperationalError as problem:
-        return str(problem).splitlines()[-1].strip()
+        return str(problem).strip().splitlines()[0]
     return None
 
 

@@ -48,7 +48,7 @@ def database_is_down(problem: Exception) -> str:
         if isinstance(cause, EmbeddedPostgresError):
             return str(cause)
         cause = cause.__cause__
-    reason = str(problem).strip().splitlines()[-1:] or ["no answer"]
+    reason = str(problem).strip().splitlines()[:1] or ["no answer"]
     if os.environ.get("DATABASE_URL"):
         return f"The database of DATABASE_URL does not answer ({reason[0]}). Start it, or correct DATABASE_URL."
     return f"The bundled Postgres refused ({reason[0]}). `manage.py doctor` says more."

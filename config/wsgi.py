@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -34,6 +35,8 @@ class AgentHandler(WSGIHandler):
             settings.MIDDLEWARE = full
 
 
+# Static files are served from their source folders; STATIC_ROOT exists only where somebody collected them.
+warnings.filterwarnings("ignore", message="No directory at")
 _browser = WSGIHandler()
 _agent = AgentHandler()
 

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-
-# Before Django reads its settings: a data folder of this run's own, shared by its xdist workers.
-if "COUNTERSIGN_TEST_DATA" not in os.environ:
-    os.environ["COUNTERSIGN_TEST_DATA"] = tempfile.mkdtemp(prefix="countersign-tests-")
-    # As root the server runs as another user, who must get through here.
-    Path(os.environ["COUNTERSIGN_TEST_DATA"]).chmod(0o755)
-    _OWNS_DATA = True
-else:
-    _OWNS_DATA = False
-os.environ["COUNTERSIGN_DATA"] = os.environ["COUNTERSIGN_TEST_DATA"]
 
 import pytest
 from django.utils import timezone
 
 from tests import factories
 from tests.factories import Cast
+from tests.settings import OWNS_DATA
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
@@ -36,11 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
     embedded.ensure_running(
         Path(os.environ["COUNTERSIGN_DATA"]),
         {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"},
+        owned=True,
     )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput") or not _OWNS_DATA:
+    if hasattr(config, "workerinput") or not OWNS_DATA:
         return
     import shutil
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
-import sys
+import os
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
 
-from config import checks, launch, ports, running
+from config import checks, embedded, launch, ports, running
+from projects import first_visitor
 
 WORKERS = 2
 # Each thread keeps a connection: 2 workers of 16 stay far below the 100 that Postgres takes.
@@ -37,6 +39,11 @@ class Command(BaseCommand):
             checks.refuse_to_start()
         except (ports.PortTaken, checks.RefusedToStart) as refusal:
             raise CommandError(str(refusal)) from None
+        # Under `up`, that command prints it.
+        if embedded.SUPERVISED not in os.environ and (code := first_visitor.code()):
+            self.stdout.write(f"first visit: the one-time code is {code}")
+            self.stdout.flush()
+        connections.close_all()
         launch.forks_die_with_this_process()
         multiprocessing.set_start_method("fork", force=True)
         running.announce("web", settings.DATA_DIR)
@@ -50,6 +57,5 @@ class Command(BaseCommand):
             respawn_failed_workers=True,
             workers_kill_timeout=5,
             websockets=False,
-            log_level=LogLevels.warning,
+            log_level=LogLevels.error,
         ).serve()
-        sys.stdout.flush()

@@ -38,5 +38,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from None
         launch.forks_die_with_this_process()
         running.announce("worker", settings.DATA_DIR)
+        # The queue reports each start and stop of its processes as news.
+        logging.getLogger("django-q").setLevel(logging.INFO if settings.DEBUG else logging.WARNING)
         post_spawn.connect(warm, dispatch_uid="warm embeddings")
         call_command("qcluster")
