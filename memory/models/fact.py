@@ -330,9 +330,11 @@ class Fact(models.Model):
         return self._decide(Verb.EDIT, person, revision, now, allowed=(Status.PROPOSED, Status.APPROVED), **edits)
 
     def rescope(
-        self, person: Person, *, revision: int, now: datetime, everyone: bool, agent_ids: list[int]
+        self, person: Person | None, *, revision: int, now: datetime, everyone: bool, agent_ids: list[int]
     ) -> Decision:
-        """Changes who receives it. For an approved fact, the same check for rivals as an approval."""
+        """Changes who receives it (the machine, only for a proposal that a second agent made as well).
+
+        For an approved fact, the same check for rivals as an approval."""
         from memory.models.decision import Verb
 
         with transaction.atomic(using=type(self).objects.db):
@@ -340,6 +342,8 @@ class Fact(models.Model):
             self._lock(revision)
             if self.status not in (Status.PROPOSED, Status.APPROVED):
                 raise NotAllowed(f"This memory is {self.get_status_display().lower()}; nobody receives it.")
+            if person is None and self.status != Status.PROPOSED:
+                raise NotAllowed("Only a person decides who receives an approved memory.")
             batch = uuid.uuid4()
             scope = {"everyone": everyone, "agent_ids": [] if everyone else sorted(set(agent_ids))}
             self._apply(scope)
@@ -453,9 +457,9 @@ class Fact(models.Model):
     ) -> Decision:
         stored = type(self).objects.get(pk=self.pk)
         before = stored._snapshot()
-        if to is not None and to != stored.status and not backwards:
-            if to not in TRANSITIONS.get(stored.status, ()):
-                raise NotAllowed(f"A memory that is {stored.get_status_display().lower()} cannot become {to}.")
+        moves = to is not None and to != stored.status and not backwards
+        if moves and to not in TRANSITIONS.get(stored.status, ()):
+            raise NotAllowed(f"A memory that is {stored.get_status_display().lower()} cannot become {to}.")
         if "text" in changes:
             changes["text"] = rendering.one_line(changes["text"])
         self._apply(changes)

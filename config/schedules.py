@@ -1,0 +1,42 @@
+"""Every periodic job, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django_q.models import Schedule
+
+PREFIX = "countersign: "
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One line of the table: what people read, the task, and how often. A minute is the queue's finest grain."""
+
+    words: str
+    task: str
+    every_minutes: int
+
+
+JOBS = (
+    Job("read quiet sessions", "memory.tasks.sweep_sessions", 1),
+    Job("embed what has no vector", "memory.tasks.embed_missing", 1),
+    Job("expire by the clock", "memory.tasks.expire_facts", 5),
+)
+
+
+def ensure_schedules() -> None:
+    """The queue's schedules are this table: added, changed, and removed when a line is gone. Any number of times."""
+    with transaction.atomic(using="default"):
+        Schedule.objects.filter(name__startswith=PREFIX).exclude(name__in=[PREFIX + job.words for job in JOBS]).delete()
+        for job in JOBS:
+            Schedule.objects.update_or_create(
+                name=PREFIX + job.words,
+                defaults={
+                    "func": job.task,
+                    "schedule_type": Schedule.MINUTES,
+                    "minutes": job.every_minutes,
+                    "repeats": -1,
+                },
+            )

@@ -1,0 +1,24 @@
+"""Says of approved facts whose lifetime passed that they expired. They were not served since that second anyway."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memory.models import Fact, FactChanged, Status
+from projects import tenancy
+
+SWEEP_LIMIT = 1000
+
+
+def expire(now: datetime) -> int:
+    """Marks up to 1000 facts, the longest overdue first; returns how many."""
+    marked = 0
+    with tenancy.system("sweeper"):
+        overdue = Fact.objects.filter(status=Status.APPROVED, expires_at__lte=now).order_by("expires_at", "pk")
+        for fact in overdue[:SWEEP_LIMIT]:
+            try:
+                fact.expire(now)
+                marked += 1
+            except FactChanged:
+                continue  # somebody decided at this very moment; the next sweep looks at it again
+    return marked
