@@ -64,6 +64,8 @@ class IncomingSession:
     timezone: str = ""
     branch: str = ""
     title: str = ""
+    # Whom and what it is about, written `repo:orders-api`. Empty: told from where it ran and who holds the key.
+    subjects: list[str] = field(default_factory=list)
     # Tokens as the provider reported them, each reply once: input_tokens, output_tokens, cache_…_input_tokens.
     usage: Counter[str] = field(default_factory=Counter)
     observations: list[Incoming] = field(default_factory=list)

@@ -1,0 +1,194 @@
+"""Transcripts in. `docs/importers.md` says what becomes of each line, and what the command answers."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+from django.utils import timezone
+
+from memory import capture
+from memory.importers import AUTO, FORMATS, read_file
+from memory.importers.copies import Copies, Trace
+from memory.importers.reading import NoTranscripts, in_order_of_time, walk
+from memory.models import Observation
+from memory.transcript import IncomingSession, ReadResult
+from projects import tenancy
+from projects.models import Agent, ApiKey, Person, Project
+
+_IDS_AT_ONCE = 5000
+
+
+@dataclass(slots=True)
+class Added:
+    """What one file brought into the store."""
+
+    accepted: int = 0
+    duplicates: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+class Command(BaseCommand):
+    help = "Bring transcripts of coding agents in. A second run adds nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="a transcript, or a folder that holds some")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--agent", required=True, metavar="SLUG")
+        parser.add_argument("--person", metavar="EMAIL", help="who worked with the agent (default: the key's holder)")
+        parser.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO)
+        parser.add_argument("--dry-run", action="store_true", help="read and count, store nothing")
+        parser.add_argument("--json", action="store_true", help="one JSON line a file on standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._import(options)
+        except OperationalError as error:
+            raise CommandError("The database does not answer. See what is wrong with: manage.py doctor") from error
+
+    def _import(self, options: dict[str, Any]) -> None:
+        self.agent = _agent(options["project"], options["agent"])
+        self.person = _person(options["person"], self.agent)
+        self.is_dry, self.as_json = options["dry_run"], options["json"]
+        files, problems = _files(options["paths"])
+        named = {Path(path) for path in options["paths"]}
+        copies = Copies(self._stored_elsewhere)
+        read_count, total = 0, 0
+        for number, path in enumerate(files, start=1):
+            result = read_file(path, options["format"])
+            if result.error and path in named:
+                problems.append(result.error)
+            read_count += not result.error
+            copies.leave_out(result)
+            added = self._store(result)
+            total += added.accepted
+            self._tell(result, added, f"{number}/{len(files)}")
+        if not read_count and not problems:
+            problems.append("None of these files is a transcript that can be read.")
+        if not self.as_json:
+            self.stdout.write(
+                f"{total} observations {'would be ' if self.is_dry else ''}added from {read_count} files."
+            )
+        if problems:
+            raise CommandError("\n".join(dict.fromkeys(problems)))
+
+    def _store(self, result: ReadResult) -> Added:
+        added = Added()
+        for session in result.sessions:
+            with tenancy.project(self.agent.project_id):
+                outcome = self._rehearsal(session) if self.is_dry else self._stored(session)
+            added.accepted += outcome.accepted
+            added.duplicates += outcome.duplicates
+            added.dropped += outcome.dropped
+        return added
+
+    def _stored(self, session: IncomingSession) -> Added:
+        answer = capture.import_session(self.agent, session, self.person)
+        return Added(answer["accepted"], answer["duplicates"], Counter(answer["dropped"]))
+
+    def _rehearsal(self, session: IncomingSession) -> Added:
+        ids = [one.id for one in session.observations if one.id]
+        known = sum(
+            Observation.objects.filter(
+                session__agent=self.agent, session__external_id=session.external_id, external_id__in=some
+            ).count()
+            for some in _in_parts(ids)
+        )
+        return Added(len(session.observations) - known, known)
+
+    def _stored_elsewhere(self, external_id: str, ids: list[str]) -> dict[str, Trace]:
+        found: dict[str, Trace] = {}
+        with tenancy.project(self.agent.project_id):
+            for some in _in_parts(ids):
+                rows = Observation.objects.filter(session__agent=self.agent, external_id__in=some)
+                rows = rows.exclude(session__external_id=external_id)
+                found.update(
+                    {str(id_): (kind, at) for id_, kind, at in rows.values_list("external_id", "kind", "occurred_at")}
+                )
+        return found
+
+    def _tell(self, result: ReadResult, added: Added, progress: str) -> None:
+        # Progress is no error: not in red.
+        self.stderr.write(f"{progress} {result.path}", style_func=str)
+        errors = [*([result.error] if result.error else []), *result.errors]
+        if self.as_json:
+            self.stdout.write(json.dumps(_line(result, added, errors)))
+            return
+        self.stdout.write(
+            f"{result.path}: {len(result.sessions)} sessions, {added.accepted} observations added, "
+            f"{added.duplicates} known, {added.dropped.total()} refused, "
+            f"{result.skipped.total()} records left out, {result.bad} broken lines"
+        )
+        for error in errors:
+            self.stdout.write(f"  {error}")
+
+
+def _line(result: ReadResult, added: Added, errors: list[str]) -> dict[str, Any]:
+    return {
+        "path": result.path,
+        "format": result.format,
+        "sessions": len(result.sessions),
+        "observations": added.accepted,
+        "duplicates": added.duplicates,
+        "dropped": dict(added.dropped),
+        "mapped": result.mapped,
+        "skipped": dict(result.skipped),
+        "bad": result.bad,
+        "errors": errors,
+        "raw": dict(result.raw),
+        "books": result.books(),
+    }
+
+
+def _files(paths: Iterable[str]) -> tuple[list[Path], list[str]]:
+    files: dict[Path, None] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            files.update(dict.fromkeys(walk(Path(path))))
+        except NoTranscripts as problem:
+            problems.append(str(problem))
+    return in_order_of_time(list(files)), problems
+
+
+def _agent(project_slug: str, agent_slug: str) -> Agent:
+    with tenancy.system("command"):
+        project = Project.objects.filter(slug=project_slug).first()
+        if project is None:
+            raise CommandError(
+                f"There is no project {project_slug}. Make it with: manage.py create_project {project_slug}"
+            )
+        agent = Agent.objects.filter(project=project, slug=agent_slug, archived_at__isnull=True).first()
+        if agent is None:
+            raise CommandError(
+                f"Project {project_slug} has no agent {agent_slug}. "
+                f"Make it with: manage.py create_agent {project_slug} {agent_slug}"
+            )
+        return agent
+
+
+def _person(email: str | None, agent: Agent) -> Person | None:
+    """Who worked with the agent: the one named, else the holder of its newest usable key, else nobody."""
+    with tenancy.system("command"):
+        if email is None:
+            keys = ApiKey.objects.usable(timezone.now()).filter(agent=agent, person__isnull=False)
+            key = keys.select_related("person").order_by("-created_at", "-pk").first()
+            return key.person if key else None
+        person = Person.objects.filter(email__iexact=email.strip()).first()
+        if person is None:
+            raise CommandError(
+                f"Nobody has the address {email}. Make an account with: "
+                f"manage.py create_person {email} --role viewer --project {agent.project.slug}"
+            )
+        return person
+
+
+def _in_parts(ids: list[str]) -> Iterable[list[str]]:
+    return (ids[start : start + _IDS_AT_ONCE] for start in range(0, len(ids), _IDS_AT_ONCE))
