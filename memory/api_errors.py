@@ -9,12 +9,18 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError, ValidationError
 
 logger = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 2
+
+
+class ErrorAnswer(Schema):
+    code: str
+    message: str
+    field: str | None = None
 
 
 class ApiError(Exception):

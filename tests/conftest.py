@@ -69,6 +69,12 @@ def fast_passwords(settings) -> None:  # type: ignore[no-untyped-def]
 
 
 @pytest.fixture(autouse=True)
+def capture_in_this_thread(settings) -> None:  # type: ignore[no-untyped-def]
+    """A test inside a transaction would not see what the writer's own connection commits."""
+    settings.CAPTURE_WRITER = "inline"
+
+
+@pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection to anywhere but this machine fails the test."""
     connect = socket.socket.connect

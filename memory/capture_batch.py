@@ -1,0 +1,265 @@
+"""A batch of observations on its way to the store, cleaned. Here every text, key and JSON passes `privacy`, once."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, TypedDict
+from zoneinfo import available_timezones
+
+from memory import privacy
+from memory.models import subject
+from memory.own_briefs import is_own_brief, without_own_brief
+from memory.transcript import KINDS, ROLES, Incoming
+from projects.models import Agent
+
+OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
+# A clock that runs ahead further than this is wrong: what happened did not happen in the future.
+CLOCK_MAY_RUN_AHEAD = timedelta(minutes=10)
+MOST_SUBJECTS = 20
+MOST_PATHS = 200
+_INT32 = 2**31
+_LARGEST_SEQ = 2**53
+_KINDS = frozenset(KINDS)
+_ROLES = frozenset(ROLES)
+
+
+class BadCapture(ValueError):
+    """A batch that cannot be taken as a whole: which field, a stable code, a sentence. Nothing of it is stored."""
+
+    def __init__(self, field: str, code: str, message: str) -> None:
+        super().__init__(message)
+        self.field, self.code, self.message = field, code, message
+
+
+class BrokenObservation(ValueError):
+    """One observation that cannot be taken; the rest of its batch can. `code` is counted and told."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class ErrorAt(TypedDict):
+    index: int
+    code: str
+
+
+class Receipt(TypedDict):
+    """What became of a batch: received = accepted + duplicates + the sum of dropped."""
+
+    accepted: int
+    duplicates: int
+    dropped: dict[str, int]
+    errors: list[ErrorAt]
+
+
+class Row(NamedTuple):
+    """One observation as the table takes it; `paths`, `findings` and `payload` are JSON texts."""
+
+    external_id: str | None
+    seq: int | None
+    kind: str
+    role: str
+    text: str
+    original_length: int
+    tool: str
+    call_id: str
+    exit_code: int | None
+    is_error: bool
+    paths: str
+    sidechain: bool
+    occurred_at: datetime
+    occurred_source: str
+    received_at: datetime
+    findings: str
+    payload: str | None
+
+    @property
+    def is_turn(self) -> bool:
+        return self.kind == "message" and self.role == "user" and not self.sidechain
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one call brings for one session. Made by `open_batch`; `add` and `refuse` take its observations in order."""
+
+    project_id: int
+    agent_id: int
+    session: str
+    now: datetime
+    subjects: tuple[tuple[str, str], ...] = ()
+    timezone: str = ""
+    cwd: str = ""
+    batch_id: str | None = None
+    source_format: str = "api"
+    rows: list[Row] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    errors: list[ErrorAt] = field(default_factory=list)
+    _last_seq: int | None = None
+
+    def add(self, index: int, one: Incoming) -> None:
+        """Cleans one observation and takes it, or counts why not."""
+        try:
+            row = self._row(one)
+        except BrokenObservation as broken:
+            self.refuse(index, broken.code)
+            return
+        if one.kind not in _KINDS:
+            self.errors.append({"index": index, "code": "unknown_kind"})
+        self.rows.append(row)
+
+    def refuse(self, index: int, code: str) -> None:
+        self.dropped[code] += 1
+        self.errors.append({"index": index, "code": code})
+
+    def receipt(self, accepted: int) -> Receipt:
+        return {
+            "accepted": accepted,
+            "duplicates": len(self.rows) - accepted,
+            "dropped": dict(self.dropped),
+            "errors": self.errors,
+        }
+
+    def _row(self, one: Incoming) -> Row:
+        if one.role not in _ROLES:
+            raise BrokenObservation("bad_role")
+        kind = one.kind if one.kind in _KINDS else "meta"
+        kind, clean = _cleaned(kind, one.text)
+        occurred_at, source = self._time(one.occurred_at)
+        return Row(
+            external_id=_identifier(one.id) if one.id is not None else None,
+            seq=self._place(one.seq),
+            kind=kind,
+            role=one.role,
+            text=clean.text,
+            original_length=len(one.text),
+            tool=short(one.tool, 200),
+            call_id=short(one.call_id, 512),
+            exit_code=_exit_code(one.exit_code),
+            is_error=one.is_error,
+            paths=_paths(one.paths),
+            sidechain=one.sidechain,
+            occurred_at=occurred_at,
+            occurred_source=source,
+            received_at=self.now,
+            findings=_json([finding.as_dict() for finding in clean.findings]) if clean.findings else "[]",
+            payload=None if one.payload is None else _json(privacy.clean_json(one.payload).value),
+        )
+
+    def _place(self, seq: int | None) -> int | None:
+        """A caller's own number; what comes without one stays behind the one before it."""
+        if seq is not None:
+            if not 0 <= seq <= _LARGEST_SEQ:
+                raise BrokenObservation("bad_seq")
+            self._last_seq = seq
+        return self._last_seq
+
+    def _time(self, occurred_at: datetime | None) -> tuple[datetime, str]:
+        if occurred_at is None or not OLDEST <= occurred_at <= self.now + CLOCK_MAY_RUN_AHEAD:
+            return self.now, "server"
+        return occurred_at, "sent"
+
+
+def open_batch(
+    agent: Agent,
+    session: str,
+    now: datetime,
+    *,
+    subjects: Iterable[str] = (),
+    timezone: str = "",
+    cwd: str = "",
+    batch_id: str | None = None,
+    source_format: str = "api",
+) -> Batch:
+    """An empty batch whose frame is checked. Raises BadCapture."""
+    return Batch(
+        project_id=agent.project_id,
+        agent_id=agent.pk,
+        session=_framed("external_id", session),
+        now=now,
+        subjects=_subjects(subjects),
+        timezone=_timezone(timezone),
+        cwd=short(cwd, 1000),
+        batch_id=None if batch_id is None else _framed("batch_id", batch_id),
+        source_format=source_format,
+    )
+
+
+def short(text: str, limit: int) -> str:
+    """A label: cleaned, on one line, at most `limit` characters."""
+    return privacy.clean_text(text, limit).text.replace("\n", " ")[:limit] if text else ""
+
+
+def _cleaned(kind: str, text: str) -> tuple[str, privacy.CleanText]:
+    """Our own brief coming back is no news: the whole of it is a `brief`, a part of a text is cut out of it."""
+    if is_own_brief(text):
+        rest = without_own_brief(text)
+        if not rest.strip():
+            return "brief", privacy.clean_text(text)
+        text = rest
+    clean = privacy.clean_text(text)
+    # Colours or strange line ends may have hidden it from the first look.
+    return ("brief", clean) if is_own_brief(clean.text) else (kind, clean)
+
+
+def _identifier(raw: str) -> str:
+    try:
+        return privacy.clean_id(raw)
+    except privacy.BadIdentifier:
+        raise BrokenObservation("bad_id") from None
+
+
+def _framed(field: str, raw: str) -> str:
+    try:
+        return privacy.clean_id(raw)
+    except privacy.BadIdentifier as bad:
+        raise BadCapture(field, "bad_id", str(bad)) from None
+
+
+def _exit_code(code: int | None) -> int | None:
+    if code is None or -_INT32 <= code < _INT32:
+        return code
+    # Windows reports a crash as an unsigned number (3221225477 is 0xC0000005).
+    if code < 2 * _INT32 and code > 0:
+        return code - 2 * _INT32
+    raise BrokenObservation("bad_exit_code")
+
+
+def _paths(paths: Iterable[str]) -> str:
+    kept = [clean for path in list(paths)[:MOST_PATHS] if (clean := short(path, 1000))]
+    return _json(kept) if kept else "[]"
+
+
+def _subjects(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    found: dict[tuple[str, str], None] = {}
+    for one in written:
+        try:
+            kind, ident = subject.split(one)
+            privacy.clean_id(ident, 4 * subject.MAX_LENGTH)
+        except (subject.BadSubject, privacy.BadIdentifier) as bad:
+            raise BadCapture("subjects", "bad_subject", str(bad)) from None
+        found[(kind, ident)] = None
+    if len(found) > MOST_SUBJECTS:
+        raise BadCapture("subjects", "too_many", f"A session is about at most {MOST_SUBJECTS} subjects.")
+    return tuple(found)
+
+
+def _timezone(name: str) -> str:
+    if name and name not in _timezones():
+        message = "This is no time zone. Use a name such as Europe/Berlin or UTC."
+        raise BadCapture("timezone", "bad_timezone", message)
+    return name
+
+
+@functools.cache
+def _timezones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
