@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 MODEL_ID = "minilm-l6-v2"
 PRECISION = "int8"
@@ -35,8 +35,14 @@ class BadVector(ValueError):
     """A vector that must not be stored: wrong length, not finite, or zero."""
 
 
+class Embedder(Protocol):
+    """What turns texts into vectors, in order. It may be called from several threads at once."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
+
+
 @dataclass(frozen=True, slots=True)
-class _Embedder:
+class _MiniLM:
     session: Any  # onnxruntime.InferenceSession: its run() may be called from several threads
     tokenizer: Any  # tokenizers.Tokenizer, never changed after loading
 
@@ -56,14 +62,15 @@ class _Embedder:
 
 
 _lock = threading.Lock()
-_embedder: _Embedder | None = None
+_embedder: Embedder | None = None
 
 
 def embed(texts: Sequence[str]) -> list[list[float]]:
     """One vector of length 1 and 384 dimensions per text, in order; [] for no texts.
 
     Grows with the longest text: a sentence costs a few milliseconds on one core, 256 tokens about 130. The first call
-    loads the model (about 0.7 s); `warm` does that ahead of time. Raises EmbedderUnavailable.
+    loads the model (about 0.7 s); `warm` does that ahead of time. Raises EmbedderUnavailable, and BadVector when
+    the embedder made one.
     """
     if isinstance(texts, str):
         raise TypeError("embed takes a list of texts, not one text.")
@@ -100,7 +107,14 @@ def warm() -> None:
     embed(["warm"])
 
 
-def _loaded() -> _Embedder:
+def use(embedder: Embedder | None) -> None:
+    """Put another embedder in the model's place, for this process; None brings the model back. A seam for tests."""
+    global _embedder
+    with _lock:
+        _embedder = embedder
+
+
+def _loaded() -> Embedder:
     global _embedder
     if _embedder is None:
         with _lock:
@@ -109,7 +123,7 @@ def _loaded() -> _Embedder:
     return _embedder
 
 
-def _load() -> _Embedder:
+def _load() -> _MiniLM:
     # tokenizers drags huggingface_hub in, which would look for the network; and one thread is what a worker gets.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -126,7 +140,7 @@ def _load() -> _Embedder:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(model_file), options, providers=["CPUExecutionProvider"])
-    return _Embedder(session, _tokenizer(VOCABULARY_FILE))
+    return _MiniLM(session, _tokenizer(VOCABULARY_FILE))
 
 
 def _verify(path: Path, sha256: str, remedy: str) -> None:

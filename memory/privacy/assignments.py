@@ -1,4 +1,4 @@
-"""Is the value in `password = value` a secret, or a variable, a type, a placeholder, a number of tokens?
+"""Names that are given a value: is the value in `password = value` a secret, or a variable, a type, a placeholder?
 
 The words password, token, secret and key stand all over code and documentation. What tells a secret apart is its value,
 so each guard looks at that.
@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
+
+RULE = "assigned-secret"
 
 # Values that stand for a secret instead of being one.
 _STAND_IN = re.compile(
@@ -16,7 +19,7 @@ _STAND_IN = re.compile(
     r"|\$\{|\{\{|%\(|\.\.\.|…|\*{3,}|x{4,}|_here\b|-here\b"
     r"|^(?:your|my|the|some|any|new|old|our|insert|replace|enter|add|put|use|get|set|change|fake|dummy|sample|example|test|mock|foo|bar"
     r"|null|none|nil|true|false|undefined|string|str|bytes|bool|boolean|int|integer|number|object|optional|required|any|void|secret"
-    r"|password|passwd|token|key|hidden|redacted|masked|empty|missing|invalid|expired|basic|bearer|process|os|env|self|this|config"
+    r"|password|passwd|pass|token|key|hidden|redacted|masked|empty|missing|invalid|expired|basic|bearer|process|os|env|self|this|config"
     r"|settings|req|request|args|options|ctx|props|data|user|var|let|const|await|return|func|function|lambda|import|from|field)"
     r"(?:[^a-z0-9]|$|[_.-]|word|key|token|_?secret)",
     re.IGNORECASE,
@@ -30,7 +33,6 @@ _NOT_THE_SECRET = re.compile(
     r"|env|var|arn|in|at|version|policy|format|prefix|header|budget|usage|used|rate|ref|index|pos|hash|hashed|algo|algorithm|min|max))+$",
     re.IGNORECASE,
 )
-_PASSWORD_NAME = re.compile(r"^(?:pass|pwd)", re.IGNORECASE)
 _SPOKEN_WORD = re.compile(
     r"^(?:base64|sha-?\d+|md5|bcrypt|argon2i?d?|utf-?\d+|pbkdf2|aes-?\d*|\d+[- ]?(?:char|digit|letter)\w*)",
     re.IGNORECASE,
@@ -39,26 +41,59 @@ _UNLIKE_A_TOKEN = re.compile(
     r"^(?:[0-9.,:_/-]+|\d+(?:\.\d+)*[a-z]{0,3}|v?\d+\.\d+\S*|\d{4}-\d\d-\d\d\S*)$", re.IGNORECASE
 )
 _LOCAL_HOST = re.compile(
-    r"@(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[a-z][a-z0-9_-]*)(?::\d+)?(?:[/?]|$)",
+    r"@(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[a-z][a-z0-9_-]*)(?::\d+)?(?:[/?\s\"'`]|$)",
     re.IGNORECASE,
+)
+# The words that name a secret, and what may stand between one and its value.
+_WORDS = ("passw", "passphrase", "pass", "pwd", "secret", "token", "key", "credential")
+_KEY_OF = tuple(
+    f"{kind}{mark}"
+    for kind in ("api", "access", "auth", "private", "encryption", "signing", "secret", "account", "service", "master")
+    for mark in ("", "_", "-", " ")
+)
+_GIVEN = re.compile(
+    r"(?P<more>(?:or[dt]|d|phrase)?s?(?:[_-][A-Za-z0-9]{1,12}){0,2})"
+    r"\\?[\"'`\]]{0,2}[ \t]{0,3}(?:=>|:=|==?|:)[ \t]{0,3}(?:[a-z]?\\?[\"'`])?"
+    r"(?P<value>(?<=[\"'`])[^\"'`\n\\]{4,200}|[^\s\"'`,;<>\\]{4,200})",
 )
 # Names of tokens that are no credentials: a page's cursor, a parser's output.
 _HARMLESS_BEFORE = tuple(
-    "next_ next page_ page sync_ continuation continuation_ max_ eos_ bos_ pad_ primary_ foreign_ public_ sort_ partition_"
+    "next_ next page_ page sync_ continuation_ max_ eos_ bos_ pad_ primary_ foreign_ public_ publickey sort_ partition_"
     " cache_ idempotency_ cancellation cancel_".split()
 )
 
 
-def is_credential(match: re.Match[str]) -> bool:
-    """For `name = value`: does this name hold a secret, and is this value one?"""
-    name, value = match["name"], match["value"]
-    before = match.string[max(0, match.start() - 14) : match.start()].lower()
-    if before.endswith(_HARMLESS_BEFORE) or _NOT_THE_SECRET.search(name):
+def find(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """The spans of values given to a name of a secret: `password: …`, `"apiToken": "…"`, `SECRET_KEY=…`.
+
+    `lowered` is the text in lower case, of the same length.
+    """
+    for word in _WORDS:
+        position = lowered.find(word)
+        while position >= 0:
+            match = _GIVEN.match(text, position + len(word))
+            if match and _is_credential(word, match, lowered, position):
+                yield match.span("value")
+            position = lowered.find(word, position + len(word))
+
+
+def _is_credential(word: str, match: re.Match[str], lowered: str, position: int) -> bool:
+    before = lowered[max(0, position - 16) : position]
+    if word in ("pass", "pwd") and before[-1:].isalnum() and before[-2:] not in ("\\n", "\\t", "\\r"):
+        return False  # bypass: …
+    if word == "key" and not before.endswith(_KEY_OF):
         return False
-    if _PASSWORD_NAME.match(name):
-        quoted = match.string[match.start("value") - 1] in "\"'`"
-        return is_password(value, quoted=quoted)
+    if before.endswith(_HARMLESS_BEFORE) or _NOT_THE_SECRET.search(match["more"]):
+        return False
+    value = match["value"]
+    if word.startswith("p"):
+        return is_password(value, quoted=_mark_before(match) in "\"'`")
     return is_token(value)
+
+
+def _mark_before(match: re.Match[str]) -> str:
+    """The character before the value: a quote, or what stands between name and value."""
+    return match.string[match.start("value") - 1]
 
 
 def is_password(value: str, *, quoted: bool = False, spoken: bool = False) -> bool:
@@ -101,7 +136,7 @@ def is_url_password(match: re.Match[str]) -> bool:
     if re.match(r"[\[<{$%*]", value):
         return False
     user = match[0].split("://", 1)[1].split(":", 1)[0]
-    return not (value in (user, "postgres", "password") and _LOCAL_HOST.search(match[0]))
+    return not (value in (user, "postgres", "password") and _LOCAL_HOST.match(match.string, match.end() - 1))
 
 
 def entropy(value: str) -> float:

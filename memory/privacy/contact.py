@@ -32,15 +32,24 @@ _PHONE_WORD = re.compile(
     r"[^\n\d]{0,40}$",
     re.IGNORECASE,
 )
+_PHONE_NOUN = re.compile(
+    r"(?:phone|tel|mobile|fax|handy|telefon|mobil|rufnummer|portable|m[óo]vil|celular)\b\W{0,4}(?:number|no|nr)?\W{0,4}$",
+    re.IGNORECASE,
+)
 _NANP = re.compile(r"\(?\d{3}\)?[ .-]{1,2}\d{3}[ .-]\d{4}")
 _REGIONS = ("US", "DE", "GB", "FR", "ES", "IT", "NL", "AT", "CH", "BR")
 
 
-def find(text: str) -> Iterator[Finding]:
-    """Every e-mail address and telephone number."""
+def find(text: str, runs: list[tuple[int, int]]) -> Iterator[Finding]:
+    """Every e-mail address and telephone number. `runs` are the text's `digit_runs`."""
     if "@" in text:
         yield from _emails(text)
-    yield from _phones(text)
+    for start, end in runs:
+        # A + or a bracket may stand before the first digit.
+        for match in _DIGITS.finditer(text, max(0, start - 2), end + 1):
+            confidence = _phone_confidence(match[0], text, match.start())
+            if confidence:
+                yield Finding(match.start(), match.end(), "contact", "phone", confidence)
 
 
 def _emails(text: str) -> Iterator[Finding]:
@@ -53,13 +62,6 @@ def _emails(text: str) -> Iterator[Finding]:
         if _REMOTE_SHELL.search(text, max(0, match.start() - 80), match.start()):
             continue
         yield Finding(match.start(), match.end(), "contact", "email", 0.95)
-
-
-def _phones(text: str) -> Iterator[Finding]:
-    for match in _DIGITS.finditer(text):
-        confidence = _phone_confidence(match[0], text, match.start())
-        if confidence:
-            yield Finding(match.start(), match.end(), "contact", "phone", confidence)
 
 
 def _phone_confidence(candidate: str, text: str, start: int) -> float:
@@ -79,7 +81,9 @@ def _phone_confidence(candidate: str, text: str, start: int) -> float:
         # +1 555 … and its like are invented, but whoever reads a telephone number there is right.
         return 0.7 if phonenumbers.is_possible_number(number) and (named or not candidate[1:].isdigit()) else 0.0
     if named:
-        # 7 digits may be a local number; the word before them says so.
+        # "call with 1234567" and "text of 1048576 bytes" are about numbers of another kind.
+        if candidate.isdigit() and digits < 9 and not _PHONE_NOUN.search(text, max(0, start - 30), start):
+            return 0.0
         possible = any(
             number is not None and phonenumbers.is_possible_number(number)
             for number in (_parsed(candidate, region) for region in _REGIONS)
@@ -95,7 +99,7 @@ _NO_PHONE = re.compile(
     r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:\D|$)|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?:\D|$)"  # dates
     r"|^\d{1,3}(?:\.\d{1,3}){3}$|^\d+\.\d+$|^\d{1,2}(?:\.\d+){2,}$"  # addresses, decimals, versions
     r"|^\d{3}-\d{2}-\d{4}$|^\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}$"  # social security, cards
-    r"|  |\d-\d-\d|^[\d]+ - \d+$"
+    r"|^\d+(?:/\d+){2,}$|  |\d-\d-\d|^[\d]+ - \d+$"
 )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memory.privacy.findings import Finding
-from memory.privacy.secrets import lower
 
 # Said of people only. A stem stands for what begins with it.
 CONDITIONS = """
@@ -21,14 +21,14 @@ miscarriage fehlgeburt hepatitis migraine* migräne migraña leukemia leukaemia 
 endometriosis anorexi* bulimi* dyslexi* multiple·sclerosis multiple·sklerose esclerosis·múltiple sclérose·en·plaques
 cystic·fibrosis crohn* celiac coeliac zöliakie arthritis sciatica heart·attack herzinfarkt crise·cardiaque infarto
 schlaganfall panic·attack* anxiety·disorder bipolar·disorder eating·disorder clinical·depression postpartum·depression
-burnout wheelchair* rollstuhl* medical·condition* health·condition* medical·history medical·leave sick·leave
-krankgeschrieben krankschreib* arrêt·maladie baja·médica chronic·illness chronic·pain chronically·ill terminally·ill
-mental·health·issue* mental·illness speech·impediment hearing·impaired hard·of·hearing visually·impaired hearing·loss
-physical·disability mental·disability schwerbehindert* schwanger* embarazada embarazo grossesse gravidez grávida
-incinta gravidanza zwanger zwangerschap ivf·treatment gynecologist gynaecologist oncolog* cardiologist psychiatrist*
-psychotherap* hospice séropositi* seropositi* suikerziekte blutdruck blood·pressure blood·type prosthe* pacemaker
-organ·transplant alcoholi* drug·addict* addiction·treatment erkrank* enfermedad* malattia doença discapacidad
-handicapé* invalidité behindert* behinderung
+burnout wheelchair* rollstuhl* medical·condition* health·condition* medical·history medical·leave medical·treatment
+sick·leave krankgeschrieben krankschreib* arrêt·maladie baja·médica chronic·illness chronic·pain chronically·ill
+terminally·ill mental·health·issue* mental·illness speech·impediment hearing·impaired hard·of·hearing
+visually·impaired hearing·loss physical·disability mental·disability schwerbehindert* schwanger* embarazada embarazo
+grossesse gravidez grávida incinta gravidanza zwanger zwangerschap ivf·treatment gynecologist gynaecologist oncolog*
+cardiologist psychiatrist* psychotherap* hospice séropositi* seropositi* suikerziekte blutdruck blood·pressure
+blood·type prosthe* pacemaker organ·transplant alcoholi* drug·addict* addiction·treatment erkrank* enfermedad*
+malattia doença discapacidad handicapé* invalidité behindert* behinderung
 """
 # Said of machines, tests and metaphors too: only with a person in the sentence.
 AMBIGUOUS = """
@@ -36,11 +36,11 @@ cancer* krebs cáncer cancro câncer kanker tumor* tumour* depress* depresión d
 surgery surgeries pregnan* enceinte disability disabilities disabled·person medication* medicament* medikament*
 prescri* diagnosed diagnostiziert allerg* alérgic* alergia stroke seizure* therapy therapist therapie hospital*
 krankenhaus hôpital ospedale krank krankheit maladie illness disease* sick injury injured fever symptoms disorder deaf
-blind autoimmune infection treatment doctor·appointment rehab overdose suicid* self·harm
+blind autoimmune infection doctor·appointment rehab overdose suicid* self·harm
 """
 
 _PERSON = re.compile(
-    r"\b(?:i|i'm|i've|i'd|me|my|myself|he|she|his|her|him|hers|you|your|their|they|we|our|wife|husband"
+    r"\b(?:i|i'm|i've|i'd|me|my|myself|he|she|his|her|him|hers|your|their|wife|husband"
     r"|partner|son|daughter|child|children"
     r"|kid|kids|baby|mother|father|mom|mum|dad|brother|sister|grandmother|grandfather|friend|colleague|boss"
     r"|employee|customer|client"
@@ -61,7 +61,8 @@ _MACHINERY = re.compile(
     r"\b(?:datasets?|data\s?sets?|models?|classifiers?|classification|predict\w*|sklearn|scikit|kaggle|csv"
     r"|json|parquet|columns?|tables?"
     r"|schema|sql|select|api|apis|endpoints?|functions?|methods?|module|import|def|return|const|var|enum"
-    r"|struct|svg|css|canvas|regex|lexicon"
+    r"|struct|svg|css|canvas|regex"
+    r"|lexicon"
     r"|parser|parse|corpus|benchmark|training|train|accuracy|features?|labels?|notebooks?|pandas|dataframe"
     r"|pipeline|repo|repository|commit"
     r"|branch|merge|pull request|bug|bugs|stack ?trace|traceback|exception|compiler|linter|pytest|unit tests?"
@@ -76,45 +77,64 @@ _MACHINERY = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-def _terms(lexicon: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The literal that must be in the text, and the pattern that finds the word whole, for each term."""
-    terms = []
-    for entry in lexicon.split():
-        words = entry.rstrip("*").replace("·", " ")
-        body = re.escape(words).replace(r"\ ", r"[ \n-]") + (r"\w*" if entry.endswith("*") else "")
-        terms.append((words.split(" ")[0], re.compile(rf"(?<![\w/.@#-]){body}(?![\w/=@-]|\.\w)")))
-    return tuple(terms)
+_APART = str.maketrans({mark: " " for mark in map(chr, range(128)) if not mark.isalpha()})
 
 
-_CONDITIONS = _terms(CONDITIONS)
-_AMBIGUOUS = _terms(AMBIGUOUS)
+@dataclass(frozen=True, slots=True)
+class _Term:
+    pattern: re.Pattern[str]
+    rule: str
 
 
-def find(text: str) -> Iterator[Finding]:
-    """Every health word that is said of a person; 0.9 with a person in the sentence, 0.6 without."""
-    lowered = lower(text)
-    for literal, pattern in _CONDITIONS:
-        if literal in lowered:
-            for start, end, sentence in _hits(pattern, lowered):
-                if not _MACHINERY.search(sentence):
-                    yield Finding(start, end, "health", "condition", 0.9 if _PERSON.search(sentence) else 0.6)
-    for literal, pattern in _AMBIGUOUS:
-        if literal in lowered:
-            for start, end, sentence in _hits(pattern, lowered):
-                if _PERSON.search(sentence) and not _MACHINERY.search(sentence):
-                    yield Finding(start, end, "health", "health-word", 0.7)
+def _terms() -> dict[str, list[_Term]]:
+    """The terms by the first five letters of their first word, which is how a text is asked for them."""
+    terms: dict[str, list[_Term]] = {}
+    for rule, lexicon in (("condition", CONDITIONS), ("health-word", AMBIGUOUS)):
+        for entry in lexicon.split():
+            words = entry.rstrip("*").replace("·", " ")
+            body = re.escape(words).replace(r"\ ", r"[ \n-]") + (r"\w*" if entry.endswith("*") else "")
+            pattern = re.compile(rf"(?<![\w/.@#-]){body}(?![\w/=@-]|\.\w)")
+            terms.setdefault(words.split(" ")[0][:5], []).append(_Term(pattern, rule))
+    return terms
 
 
-def _hits(pattern: re.Pattern[str], lowered: str) -> Iterator[tuple[int, int, str]]:
-    for match in pattern.finditer(lowered):
-        yield match.start(), match.end(), _sentence(lowered, match.start(), match.end())
+_TERMS = _terms()
+_STARTS = frozenset(_TERMS)
 
 
-def _sentence(text: str, start: int, end: int) -> str:
-    """The sentence around the word, at most 200 characters to each side."""
-    left = max(0, start - 200)
+def find(text: str, lowered: str) -> Iterator[Finding]:
+    """Every health word that is said of a person; `lowered` is the text in lower case, of the same length.
+
+    A condition counts 0.9 with a person in its sentence and 0.6 without; an ambiguous word needs the person.
+    """
+    words = lowered.translate(_APART).split()
+    said_of: dict[tuple[int, int], str] = {}
+    for start in _STARTS.intersection([word[:5] for word in words]):
+        for term in _TERMS[start]:
+            for match in term.pattern.finditer(lowered):
+                sentence = _sentence(lowered, *match.span())
+                if sentence not in said_of:
+                    said_of[sentence] = _said_of(lowered[slice(*sentence)])
+                if said_of[sentence] == "person":
+                    yield Finding(*match.span(), "health", term.rule, 0.9 if term.rule == "condition" else 0.7)
+                elif said_of[sentence] == "nobody" and term.rule == "condition":
+                    yield Finding(*match.span(), "health", term.rule, 0.6)
+
+
+def _said_of(sentence: str) -> str:
+    if _MACHINERY.search(sentence):
+        return "machinery"
+    return "person" if _PERSON.search(sentence) else "nobody"
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence around the word begins and ends, some 200 characters to each side at most.
+
+    Without sentence ends the bounds fall on hundreds, so that a text full of health words is not read again for each.
+    """
+    left = max(0, start - 200) // 100 * 100
     for mark in _SENTENCE_END.finditer(text, left, start):
         left = mark.end()
-    right = min(len(text), end + 200)
+    right = min(len(text), (end + 299) // 100 * 100)
     mark_after = _SENTENCE_END.search(text, end, right)
-    return text[left : mark_after.start() if mark_after else right]
+    return left, mark_after.start() if mark_after else right

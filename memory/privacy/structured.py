@@ -89,11 +89,12 @@ def _array(values: list[Any] | tuple[Any, ...], run: _Run, depth: int) -> list[A
 
 def _object(values: dict[Any, Any], run: _Run, depth: int) -> dict[str, Any]:
     cleaned: dict[str, Any] = {}
+    repeats: dict[str, int] = {}
     for index, (raw_key, value) in enumerate(values.items()):
         if run.nodes <= 0:
-            cleaned[_free("[cut]", cleaned)] = run.replaced(f"{len(values) - index:,} more fields")
+            cleaned[_free("[cut]", cleaned, repeats)] = run.replaced(f"{len(values) - index:,} more fields")
             break
-        key = _free(_key(raw_key, run), cleaned)
+        key = _free(_key(raw_key, run), cleaned, repeats)
         if isinstance(value, str) and is_secret_field(key, value):
             run.nodes -= 1
             run.rules.append("secret-field")
@@ -109,12 +110,12 @@ def _key(raw: Any, run: _Run) -> str:
     return _string(raw, run, KEY_LIMIT)
 
 
-def _free(key: str, taken: dict[str, Any]) -> str:
+def _free(key: str, taken: dict[str, Any], repeats: dict[str, int]) -> str:
     """The key itself, or with a number behind it when another key became the same."""
-    name, number = key, 2
+    name = key
     while name in taken:
-        name = f"{key} ({number})"
-        number += 1
+        repeats[key] = repeats.get(key, 1) + 1
+        name = f"{key} ({repeats[key]})"
     return name
 
 

@@ -58,7 +58,7 @@ def test_no_texts_give_no_vectors_and_one_bare_text_is_refused() -> None:
 
 
 def test_special_tokens_in_an_agents_text_are_read_as_letters() -> None:
-    encoding = embeddings._loaded().tokenizer.encode("[SEP] hi")
+    encoding = embeddings._tokenizer(embeddings.VOCABULARY_FILE).encode("[SEP] hi")
     assert encoding.tokens == ["[CLS]", "[", "sep", "]", "hi", "[SEP]"]
 
 
@@ -95,3 +95,17 @@ def test_a_model_that_is_not_the_pinned_one_is_refused(tmp_path: Path) -> None:
     forged.write_bytes(b"another model")
     with pytest.raises(embeddings.EmbedderUnavailable, match="not the pinned one; reinstall it"):
         embeddings._verify(forged, embeddings.MODEL_SHA256, "reinstall it")
+
+
+def test_a_vector_that_must_not_be_stored_never_leaves_the_embedder() -> None:
+    class Zeros:
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            return [[0.0] * embeddings.DIMENSIONS for _ in texts]
+
+    embeddings.use(Zeros())
+    try:
+        with pytest.raises(embeddings.BadVector, match="zero"):
+            embeddings.embed(["anything"])
+    finally:
+        embeddings.use(None)
+    assert len(embeddings.embed(["anything"])[0]) == embeddings.DIMENSIONS
