@@ -10,16 +10,66 @@ import hashlib
 import json
 import re
 import unicodedata
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
 TEMPLATE_VERSION = 1
 _SPACE = re.compile(r"\s+")
+# Drawn as nothing, or able to carry bytes nobody sees, without being of a category that says so: fillers, blanks and
+# variation selectors. (A selector after an emoji goes too: its look changes, its meaning does not.)
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co"})
+
+# Said by a person about themselves: who said it and when it was last confirmed is what a reader weighs it by.
+_PERSONAL = frozenset({"user_preference", "account_detail", "customer_fact", "problem", "sentiment"})
+# Holds until somebody changes it: the reader wants to know when it was last looked at.
+_STATE = frozenset({"environment", "owning_file", "choice"})
 
 
 def one_line(text: str) -> str:
-    """`text` on one line, white space folded, trimmed, NFC."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    """`text` on one line, white space folded, trimmed, NFC, without characters a reviewer cannot see.
+
+    Those would reach the model and not the person who signed: zero width, direction marks, tags, fillers.
+    """
+    text = _SPACE.sub(" ", unicodedata.normalize("NFC", text))
+    if not text.isascii() or not text.isprintable():
+        text = _BLANK.sub("", "".join(char for char in text if unicodedata.category(char) not in _INVISIBLE))
+    return _SPACE.sub(" ", text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a line says beside its sentence. `said_by` is the role whose words are its first evidence, "" if unknown;
+    `agent` the slug of the agent that proposed it."""
+
+    type: str
+    entity_type: str
+    standing: bool
+    times_seen: int
+    first_seen_on: date
+    confirmed_on: date | None
+    said_by: str = ""
+    agent: str = ""
+
+
+def note(known: Known) -> str:
+    """What stands in brackets behind a sentence: how often it was seen, who said it, when it was confirmed. Or ""."""
+    speaker = "customer" if known.entity_type == "customer" else "user"
+    confirmed = f"confirmed {known.confirmed_on.isoformat()}" if known.confirmed_on else ""
+    seen = f"seen in {known.times_seen} sessions" if known.times_seen > 1 else ""
+    if known.standing:
+        return f"{known.times_seen} sessions" if known.times_seen > 1 else confirmed
+    if known.type == "commitment":
+        who = f"the {speaker}" if known.said_by == "user" else known.agent
+        return f"promised by {who}, {known.first_seen_on.isoformat()}" if who else confirmed
+    if known.type in _PERSONAL:
+        said = f"said by the {speaker}" if known.said_by == "user" else ""
+        return "; ".join(part for part in (said, confirmed) if part)
+    if known.type in _STATE:
+        return "; ".join(part for part in (seen, confirmed) if part)
+    return seen
 
 
 def fact_line(short_id: str, text: str, note: str = "") -> str:
