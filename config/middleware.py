@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils import timezone
 
 from projects import tenancy
 from projects.models import Membership
@@ -77,7 +79,8 @@ class TenancyMiddleware:
                     .order_by("project__name", "pk")
                 )
         request.memberships = memberships  # type: ignore[attr-defined]
-        with tenancy.projects(membership.project_id for membership in memberships):
+        zone = ZoneInfo(request.user.timezone) if request.user.is_authenticated else timezone.get_default_timezone()
+        with timezone.override(zone), tenancy.projects(membership.project_id for membership in memberships):
             response = view(request, *args, **kwargs)
             render = getattr(response, "render", None)
             if callable(render) and not getattr(response, "is_rendered", True):

@@ -2,5 +2,24 @@
 
 from __future__ import annotations
 
+from django.urls import path
+
+from review import brief_pages, desk_pages, memory_pages, session_pages
+from review.settings_urls import settings_patterns
+
 app_name = "review"
-urlpatterns: list = []
+urlpatterns = [
+    path("p/<slug:slug>/review", desk_pages.pile, name="pile"),
+    path("p/<slug:slug>/review/undo", desk_pages.undo_last, name="undo_last"),
+    path("p/<slug:slug>/memory", memory_pages.memory, name="memory"),
+    path("p/<slug:slug>/memory/new", memory_pages.new, name="new_fact"),
+    path("facts/<str:short_id>", memory_pages.fact, name="fact"),
+    path("facts/<str:short_id>/decisions", desk_pages.decide, name="decisions"),
+    path("decisions/<int:pk>/undo", desk_pages.undo, name="undo"),
+    path("p/<slug:slug>/sessions", session_pages.sessions, name="sessions"),
+    path("sessions/<str:short_id>", session_pages.session, name="session"),
+    path("sessions/<str:short_id>/distill", session_pages.distill, name="distill"),
+    path("p/<slug:slug>/briefs", brief_pages.briefs, name="briefs"),
+    path("briefs/<str:short_id>", brief_pages.brief, name="brief"),
+    *settings_patterns,
+]

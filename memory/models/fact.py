@@ -345,7 +345,7 @@ class Fact(models.Model):
             if person is None and self.status != Status.PROPOSED:
                 raise NotAllowed("Only a person decides who receives an approved memory.")
             batch = uuid.uuid4()
-            scope = {"everyone": everyone, "agent_ids": [] if everyone else sorted(set(agent_ids))}
+            scope: dict[str, Any] = {"everyone": everyone, "agent_ids": [] if everyone else sorted(set(agent_ids))}
             self._apply(scope)
             if self.status == Status.APPROVED:
                 for rival in type(self).objects.select_for_update().rivals_of(self):

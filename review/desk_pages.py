@@ -1,0 +1,216 @@
+"""Today's pile, one card at a time. Each decision answers with the next card; without JavaScript it redirects there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from memory import short_ids
+from memory.models import Decision, Fact, FactChanged, NotAllowed, SessionStatus, Verb
+from projects.models import Membership, Person, Project, Role
+from review import card, decisions, forms
+from review.access import membership_in, project_page, require
+from review.decisions import VERB_WORDS
+from review.pile import Pile, decided_today
+from review.templatetags import desk
+from review.word_diff import diff
+
+
+def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
+    """The memory behind a short id and the reader's membership in its project. Raises Http404 for anything else."""
+    pk = short_ids.decode(short_id)
+    if pk is None:
+        raise Http404
+    found = (
+        Fact.objects.select_related("subject", "proposed_by_agent", "proposed_by", "approved_by", "project")
+        .filter(pk=pk)
+        .first()
+    )
+    if found is None:
+        raise Http404
+    return found, membership_in(request, found.project_id)
+
+
+@require_GET
+@project_page(Role.VIEWER)
+def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
+    wanted = short_ids.decode(request.GET.get("card", ""))
+    context = desk_context(membership, wanted, panel=request.GET.get("panel", ""))
+    return render(request, "review/_desk.html" if request.htmx else "review/pile.html", context)  # type: ignore[attr-defined]
+
+
+@require_POST
+@login_required
+def decide(request: HttpRequest, short_id: str) -> HttpResponse:
+    fact, membership = find_fact(request, short_id)
+    require(membership, Role.REVIEWER)
+    now = timezone.now()
+    try:
+        outcome = decisions.decide(
+            membership,
+            fact,
+            request.POST.get("verb", ""),
+            forms.revision(request.POST),
+            forms.decision_form(request.POST, fact, membership.project, now),
+            now,
+        )
+    except FactChanged as changed:
+        return _taken(request, membership, changed.fact)
+    except (decisions.BadDecision, NotAllowed) as problem:
+        return _refused(request, membership, fact, problem)
+    if request.POST.get("back") == "fact":
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse("review:fact", args=[fact.short_id]))
+    stays = outcome.decision.verb in (Verb.EDIT, Verb.RESCOPE)
+    if request.htmx:  # type: ignore[attr-defined]
+        context = desk_context(membership, fact.pk if stays else None)
+        context["announce"] = f"{outcome.words}. {context['pile'].waiting} left. U to undo."
+        return render(request, "review/_desk.html", context)
+    target = reverse("review:pile", args=[membership.project.slug])
+    return redirect(f"{target}?card={fact.short_id}" if stays else target)
+
+
+@require_POST
+@project_page(Role.REVIEWER)
+def undo_last(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """What U does: takes back this person's newest decision."""
+    last = decisions.last_of(membership.person, membership.project, timezone.now())
+    if last is None:
+        if request.htmx:  # type: ignore[attr-defined]
+            context = desk_context(membership, None)
+            context["announce"] = "There is nothing to undo."
+            return render(request, "review/_desk.html", context)
+        messages.info(request, "There is nothing to undo.")
+        return redirect("review:pile", membership.project.slug)
+    return _undo(request, membership, last)
+
+
+@require_POST
+@login_required
+def undo(request: HttpRequest, pk: int) -> HttpResponse:
+    decision = Decision.objects.select_related("fact__subject", "fact__project").filter(pk=pk).first()
+    if decision is None:
+        raise Http404
+    membership = membership_in(request, decision.project_id)
+    require(membership, Role.REVIEWER)
+    return _undo(request, membership, decision)
+
+
+def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> HttpResponse:
+    try:
+        outcome = decisions.undo(membership, decision, timezone.now())
+    except FactChanged as changed:
+        return _taken(request, membership, changed.fact)
+    except NotAllowed as problem:
+        return _refused(request, membership, decision.fact, problem)
+    if request.POST.get("back") == "fact":
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse("review:fact", args=[outcome.fact.short_id]))
+    if request.htmx:  # type: ignore[attr-defined]
+        context = desk_context(membership, outcome.fact.pk)
+        context["announce"] = f"{outcome.words}."
+        return render(request, "review/_desk.html", context)
+    return redirect(f"{reverse('review:pile', args=[membership.project.slug])}?card={outcome.fact.short_id}")
+
+
+def desk_context(membership: Membership, wanted: int | None, panel: str = "", **extra: Any) -> dict[str, Any]:
+    """What the desk shows: the pile line, the last decision, the card and its bar. `panel`: edit, reject or scope."""
+    now = timezone.now()
+    project, person = membership.project, membership.person
+    today = Pile.of(project, person, now, wanted)
+    last = decisions.last_of(person, project, now)
+    view = card.build(today.card, membership, now) if today.card else None
+    return {
+        "section": "review",
+        "pile": today,
+        "last": last,
+        "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
+        "card": view,
+        "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
+        "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
+        "state": "" if view else _state(project, today, now),
+        "tally": "" if view else _tally(project, person, now),
+        "panel": panel if panel in ("edit", "reject", "scope") else "",
+        "reasons": decisions.REASONS,
+        "can_review": membership.can_review,
+        "project": project,
+        "membership": membership,
+        "now": now,
+        **extra,
+    }
+
+
+def _state(project: Project, today: Pile, now: datetime) -> str:
+    """Why the desk is empty: the first of these that is so."""
+    if today.done:
+        return "done"
+    if not project.agents.exists():
+        return "nothing_connected"
+    if not project.sessions.exists():
+        return "not_heard"
+    if project.sessions.exclude(status__in=[SessionStatus.DISTILLED, SessionStatus.FAILED]).exists():
+        return "talking"
+    return "all_decided" if Fact.objects.filter(project=project).exists() else "nothing_kept"
+
+
+def _tally(project: Project, person: Person, now: datetime) -> str:
+    """`14 approved, 2 rejected.`: this person's day in numbers."""
+    words = {Verb.APPROVE: "approved", Verb.REJECT: "rejected", Verb.PUT_OFF: "put off"}
+    counts = Counter(decided_today(project, person, now).values_list("verb", flat=True))
+    return ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) + "."
+
+
+def _taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResponse:
+    """409: somebody was first. Shows what they did, word by word."""
+    last = fact.decisions.select_related("person").order_by("-pk").first()
+    before, after = diff(last.before.get("text", fact.text), fact.text) if last else ([], [])
+    context = {
+        **desk_context(membership, None),
+        "fact": fact,
+        "theirs": last,
+        "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
+        "theirs_when": desk.ago(last.at) if last else "",
+        "theirs_proposer": card.proposer(fact),
+        "before": before,
+        "after": after,
+        "text_changed": bool(last and "text" in last.before and last.before["text"] != fact.text),
+    }
+    template = "review/_taken.html" if request.htmx else "review/taken.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=409)
+
+
+def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: Exception) -> HttpResponse:
+    """422 with the message beside the field and everything that was typed; on a memory's own page, there."""
+    if request.POST.get("back") == "fact":
+        messages.error(request, str(problem))
+        return _go(request, reverse("review:fact", args=[fact.short_id]))
+    panels = {"text": "edit", "expires_on": "edit", "reason": "reject", "scope": "scope"}
+    field = getattr(problem, "field", "")
+    context = desk_context(
+        membership,
+        fact.pk,
+        panel=panels.get(field, ""),
+        problem=str(problem),
+        problem_field=field,
+        typed=request.POST.get("text", ""),
+    )
+    template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=422)
+
+
+def _go(request: HttpRequest, target: str) -> HttpResponse:
+    """Sends the browser to `target`, also when htmx asked."""
+    if request.htmx:  # type: ignore[attr-defined]
+        answer = HttpResponse(status=200)
+        answer["HX-Redirect"] = target
+        return answer
+    return redirect(target)

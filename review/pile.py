@@ -1,0 +1,89 @@
+"""Today's pile: what waits for a person, in the order it should be decided, one sitting at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+from zoneinfo import ZoneInfo
+
+from memory.models import Decision, Fact, Verb
+from projects.models import Person, Project
+
+SITTING = 40
+# 60 words of sentence and quote at an ordinary reading speed, and a moment to think.
+SECONDS_A_CARD = 15
+
+
+@dataclass(frozen=True)
+class Pile:
+    """One person's sitting in one project: how much is done, how much is left, what comes now."""
+
+    done: int
+    waiting: int
+    card: Fact | None
+    left: tuple[Fact, ...]
+
+    @classmethod
+    def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
+        """The pile with the card `wanted` (a fact's id) on top when it waits, else the first."""
+        waiting = Fact.objects.filter(project=project).waiting(now)
+        front = list(
+            waiting.select_related("subject", "proposed_by_agent", "proposed_by").order_by("-times_seen", "pk")[
+                :SITTING
+            ]
+        )
+        card = next((fact for fact in front if fact.pk == wanted), None)
+        if card is None and wanted is not None:
+            card = waiting.filter(pk=wanted).select_related("subject", "proposed_by_agent", "proposed_by").first()
+        return cls(
+            done=decided_today(project, person, now).count(),
+            waiting=waiting.count(),
+            card=card or (front[0] if front else None),
+            left=tuple(front),
+        )
+
+    @property
+    def total(self) -> int:
+        return self.done + len(self.left)
+
+    @property
+    def position(self) -> int:
+        return min(self.done + 1, self.total)
+
+    @property
+    def held_back(self) -> int:
+        return max(0, self.waiting - len(self.left))
+
+    @property
+    def minutes_left(self) -> int:
+        return max(1, round(len(self.left) * SECONDS_A_CARD / 60))
+
+    @property
+    def next_id(self) -> str:
+        """The card after this one, for J; "" at the end."""
+        return self._beside(1)
+
+    @property
+    def previous_id(self) -> str:
+        return self._beside(-1)
+
+    def _beside(self, step: int) -> str:
+        ids = [fact.pk for fact in self.left]
+        if self.card is None or self.card.pk not in ids:
+            return ""
+        place = ids.index(self.card.pk) + step
+        return self.left[place].short_id if 0 <= place < len(ids) else ""
+
+
+def decided_today(project: Project, person: Person, now: datetime):  # type: ignore[no-untyped-def]
+    """This person's decisions since midnight in the project's zone that end a card and still stand."""
+    midnight = now.astimezone(ZoneInfo(project.timezone)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return Decision.objects.filter(
+        project=project,
+        person=person,
+        verb__in=[Verb.APPROVE, Verb.REJECT, Verb.PUT_OFF],
+        at__gte=midnight,
+        at__lt=midnight + timedelta(days=1, hours=1),
+        undone_by__isnull=True,
+    )
