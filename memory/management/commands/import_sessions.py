@@ -74,7 +74,7 @@ class Command(BaseCommand):
             problems.append("None of these files is a transcript that can be read.")
         if not self.as_json:
             self.stdout.write(
-                f"{total} observations {'would be ' if self.is_dry else ''}added from {read_count} files."
+                f"Observations {'that would be ' if self.is_dry else ''}added: {total}. Files read: {read_count}."
             )
         if problems:
             raise CommandError("\n".join(dict.fromkeys(problems)))
@@ -122,9 +122,9 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(_line(result, added, errors)))
             return
         self.stdout.write(
-            f"{result.path}: {len(result.sessions)} sessions, {added.accepted} observations added, "
-            f"{added.duplicates} known, {added.dropped.total()} refused, "
-            f"{result.skipped.total()} records left out, {result.bad} broken lines"
+            f"{result.path}: sessions {len(result.sessions)}, observations added {added.accepted}, "
+            f"known {added.duplicates}, refused {added.dropped.total()}, "
+            f"records left out {result.skipped.total()}, broken lines {result.bad}"
         )
         for error in errors:
             self.stdout.write(f"  {error}")
