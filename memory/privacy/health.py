@@ -77,7 +77,8 @@ _MACHINERY = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
-_APART = str.maketrans({mark: " " for mark in map(chr, range(128)) if not mark.isalpha()})
+# Words are told apart in UTF-8: translating bytes is several times as quick, and only ASCII marks end a word here.
+_APART = bytes(byte if byte >= 128 or chr(byte).isalpha() else 32 for byte in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,15 @@ class _Term:
     rule: str
 
 
-def _terms() -> dict[str, list[_Term]]:
-    """The terms by the first five letters of their first word, which is how a text is asked for them."""
-    terms: dict[str, list[_Term]] = {}
+def _terms() -> dict[bytes, list[_Term]]:
+    """The terms by the first five bytes of their first word, which is how a text is asked for them."""
+    terms: dict[bytes, list[_Term]] = {}
     for rule, lexicon in (("condition", CONDITIONS), ("health-word", AMBIGUOUS)):
         for entry in lexicon.split():
             words = entry.rstrip("*").replace("·", " ")
             body = re.escape(words).replace(r"\ ", r"[ \n-]") + (r"\w*" if entry.endswith("*") else "")
             pattern = re.compile(rf"(?<![\w/.@#-]){body}(?![\w/=@-]|\.\w)")
-            terms.setdefault(words.split(" ")[0][:5], []).append(_Term(pattern, rule))
+            terms.setdefault(words.split(" ")[0].encode()[:5], []).append(_Term(pattern, rule))
     return terms
 
 
@@ -107,7 +108,7 @@ def find(text: str, lowered: str) -> Iterator[Finding]:
 
     A condition counts 0.9 with a person in its sentence and 0.6 without; an ambiguous word needs the person.
     """
-    words = lowered.translate(_APART).split()
+    words = set(lowered.encode().translate(_APART).split())
     said_of: dict[tuple[int, int], str] = {}
     for start in _STARTS.intersection([word[:5] for word in words]):
         for term in _TERMS[start]:

@@ -45,7 +45,7 @@ def find(text: str, lowered: str, runs: list[tuple[int, int]]) -> Iterator[Findi
         for match in _BARE_SSN.finditer(text):
             if ssn.is_valid(match[1].replace(" ", "")):
                 yield Finding(match.start(1), match.end(1), "payment", "us-ssn", 0.9)
-    for candidate in _iban_candidates(text, "iban" in lowered):
+    for candidate in _iban_candidates(text, runs, "iban" in lowered):
         length = _iban_length(candidate[0])
         if length:
             yield Finding(candidate.start(), candidate.start() + length, "payment", "iban", 0.99)
@@ -56,15 +56,17 @@ def digit_runs(text: str) -> list[tuple[int, int]]:
     return [run.span() for run in _RUN.finditer(text)]
 
 
-def _iban_candidates(text: str, named: bool) -> Iterator[re.Match[str]]:
+def _iban_candidates(text: str, runs: list[tuple[int, int]], named: bool) -> Iterator[re.Match[str]]:
     if named:
         yield from _NAMED_IBAN.finditer(text)
         return
-    for start in _IBAN_START.finditer(text):
-        if start.start() == 0 or not text[start.start() - 1].isalnum():
-            candidate = _IBAN.match(text, start.start())
-            if candidate:
-                yield candidate
+    for run_start, _ in runs:
+        # Every country's account number holds seven digits and more, with at most ten letters and digits before them.
+        for start in _IBAN_START.finditer(text, max(0, run_start - 16), run_start + 3):
+            if start.start() == 0 or not text[start.start() - 1].isalnum():
+                candidate = _IBAN.match(text, start.start())
+                if candidate:
+                    yield candidate
 
 
 def _iban_length(candidate: str) -> int:

@@ -250,7 +250,7 @@ def _with_stand_ins(text: str, secrets: list[Span]) -> str:
 def find(text: str) -> list[Span]:
     """Every secret in the text, in order, none overlapping another."""
     lowered = lower(text)
-    words = "\n".join([word for word in text.split() if len(word) >= LONG_WORD])
+    words = "\n".join({word for word in text.split() if len(word) >= LONG_WORD})
     lowered_words = words.lower()
     found: list[tuple[int, int, int]] = []
     for rank, rule in _RANKED:
