@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from memory.languages import language_of
+
 MAX_CHARS = 240
 
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -29,10 +31,11 @@ _RELATIVE = re.compile(
     r"|right now|just now|a while ago"
     r"|hoy|ayer|mañana por la|pasado mañana|la semana (?:que viene|pasada)|heute|gestern|übermorgen"
     r"|nächste[nr]? Woche|letzte Woche"
-    r"|aujourd'hui|hier|demain|la semaine (?:prochaine|dernière))\b"
+    r"|aujourd'hui|demain|la semaine (?:prochaine|dernière))\b"
     r"|今天|明天|昨天|后天|上周|下周|今日|明日|昨日|来週|先週",
     re.IGNORECASE,
 )
+_HIER = re.compile(r"\bhier\b", re.IGNORECASE)  # "yesterday" in French, "here" in German
 _CHATTER = re.compile(
     r"^(?:ok(?:ay)?|great|perfect|sure|thanks|thank you|sorry|hello|hi|hey|yes|yep|right|done"
     r"|understood|noted|let me|let's|now i|i'll|i will|i've|i have)\b",
@@ -57,13 +60,13 @@ def faults(text: str) -> list[str]:
         found.append("more_than_one_sentence")
     if _DANGLING.search(bare):
         found.append("dangling_it")
-    if _RELATIVE.search(bare):
+    if _RELATIVE.search(bare) or (language_of(bare) == "fr" and _HIER.search(bare)):
         found.append("relative_date")
     if _is_cut(text):
         found.append("cut_word")
     if _CHATTER.search(bare):
         found.append("chatter")
-    if _FIRST_PERSON.search(bare):
+    if _FIRST_PERSON.search(bare) and language_of(bare) == "en":
         found.append("first_person")
     if _MARKUP.search(text):
         found.append("markup")

@@ -1,5 +1,5 @@
 """What teaches nothing: routine failures, passing wishes, guesses, others' words, and whatever no person said."""
-# ruff: noqa: E501 (what was said is read best on one line)
+
 
 from __future__ import annotations
 

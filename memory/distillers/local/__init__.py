@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memory.distillers.local import causes, commitments, customers, documents, environment, files, fixes, preferences
+from memory.distillers.local import (
+    causes,
+    choices,
+    commitments,
+    customers,
+    documents,
+    environment,
+    files,
+    fixes,
+    preferences,
+    problems,
+)
 from memory.distillers.local.session import Session
 from memory.lint import faults
 from memory.transcript import Candidate, Seen
@@ -22,8 +33,10 @@ RULES: dict[str, Rule] = {
     "documents": documents.read,
     "files": files.read,
     "environment": environment.read,
+    "choices": choices.read,
     "preferences": preferences.read,
     "commitments": commitments.read,
+    "problems": problems.read,
     "customers": customers.read,
 }
 

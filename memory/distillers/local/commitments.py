@@ -10,16 +10,24 @@ from datetime import timedelta
 from memory.distillers.local import dates
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session
-from memory.distillers.local.wording import as_sentence, fits, language_of, plain, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
+from memory.distillers.local.words import any_of
+from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
 KEPT_AFTER_DUE = timedelta(days=14)
 
+_WHO = r"(?P<who>I|[Ww]e|[Aa]n? [\w ]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w ]{2,30}?|[Yy]our [\w #-]{2,40}?|[Yy]ou)"
 _PROMISE = re.compile(
-    r"^(?P<who>I|[Ww]e|[Aa]n? [\w ]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w ]{2,30}?"
-    r"|[Yy]our [\w #-]{2,40}?|[Yy]ou)(?:'ll| will| shall)(?: \w+ly)? (?P<what>(?!not\b|be able\b"
-    r"|need\b|have to\b|see\b)\w+.*)$"
+    rf"^{_WHO}(?:'ll| will| shall)(?: \w+ly)? (?P<what>(?!not\b|be able\b|need\b|have to\b|see\b)\w+.*)$"
+)
+_SWORN = re.compile(
+    r"^(?P<who>I|[Ww]e)(?:'ll| will| can)? (?:promise|guarantee|assure you|confirm)(?: you)?(?: that)? (?P<what>.+)$"
+)
+_ARRANGED = re.compile(
+    r"^(?P<who>I|[Ww]e)(?:'ve| have) (?:just |now |already )?(?P<what>(?:scheduled|booked|arranged"
+    r"|set up|planned|ordered) .+)$"
 )
 _REQUEST = re.compile(
     r"^(?:please |kindly |can you |could you )?(?P<what>(?:call|phone|ring|email|e-mail|text|remind"
@@ -27,29 +35,26 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _RECURRING = re.compile(
-    r"^(?P<what>(?:the|our|el|la|los|las|der|die|das|le|les) .+?\b(?:must|has to|have to|needs to"
-    r"|should|is due|are due|goes out|go out|debe[n]?|tiene[n]? que|muss|müssen|soll(?:en)?|doit"
-    r"|doivent)\b.*"
-    r"\b(?:every (?:\w+day|month|week|quarter|year)|each (?:\w+day|month|week)|(?:on the|by the|el día"
-    r"|am|le) \d{1,2}(?:st|nd|rd|th|\.)?(?: of (?:each|every|the) month)?|cada \w+|jeden \w+"
-    r"|chaque \w+)\b.*)$",
+    r"^(?:the|our|el|la|los|las|der|die|das|le|les) .+?\b(?:must|has to|have to|needs to|should|is due"
+    r"|are due|goes out"
+    r"|go out|debe[n]?|tiene[n]? que|muss|müssen|soll(?:en)?|doit|doivent)\b.*"
+    r"\b(?:every (?:\w+day|month|week|quarter|year)|each (?:\w+day|month|week)"
+    r"|(?:on the|by the|el día|am|le) \d{1,2}(?:st|nd|rd|th|\.)?|cada \w+|jeden \w+|chaque \w+)\b.*$",
     re.IGNORECASE,
 )
-_PERIODIC = re.compile(
-    r"\b(?:monthly|weekly|daily|quarterly|yearly|annual|every|each|mensual(?:es)?|semanal(?:es)?"
-    r"|diario|anual|cada|monatlich\w*|wöchentlich\w*|jährlich\w*|jeden|mensuel\w*|hebdomadaire\w*"
-    r"|chaque)\b",
-    re.IGNORECASE,
+_PERIODIC = any_of(
+    r"\b(?:monthly|weekly|daily|quarterly|yearly|annual|every|each)\b",
+    r"\b(?:mensual(?:es)?|semanal(?:es)?|diario|anual|cada|mensuel\w*|hebdomadaire\w*|chaque)\b",
+    r"\b(?:monatlich\w*|wöchentlich\w*|jährlich\w*|jeden|monats\w+|wochen\w+)\b",
 )
 _TASK_DUE = re.compile(
-    r"\b(?P<what>[\w #-]{3,80}?)\s+due\s*(?:on|by|at|:)?\s+(?P<date>\d{4}-\d{2}-\d{2}\S*)", re.IGNORECASE
+    r"(?P<what>[\w][\w #-]{3,80}?)\s+due\s*(?:on|by|at|:)?\s+(?P<date>\d{4}-\d{2}-\d{2}\S*)", re.IGNORECASE
 )
-_REFERENCE = re.compile(r"\b(?:[A-Z]{2,5}-\d{2,}|#\d{3,})\b")
-_ROUTINE = re.compile(
-    r"\b(?:wait|hold|check|look|try|start|run|now|then|first|next step|be happy|be glad|let you know"
-    r"|take care)\b",
-    re.IGNORECASE,
+_REFERENCE = re.compile(r"\b[A-Z]{2,5}-\d{2,}\b|#\d{3,}\b")
+_ROUTINE = any_of(
+    r"\b(?:wait|hold|check|look|try|start|run|now|then|first|next step|be happy|be glad|let you know|take care)\b"
 )
+_VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +63,18 @@ class _Promise:
     who: str
     what: str
     when: dates.When
+    verb: str = "will"
 
 
 def read(session: Session) -> Iterator[Candidate]:
     made = list(_promises(session))
+    told: set[str] = set()
     for promise in made:
-        if not _is_replaced(promise, made):
-            candidate = _candidate(session, promise)
-            if candidate is not None:
-                yield candidate
+        if not _is_replaced(promise, made) and (candidate := _candidate(session, promise)) is not None:
+            told.update(_REFERENCE.findall(candidate.text))
+            yield candidate
+    if not session.is_coding:
+        yield from (task for task in _tasks(session) if told.isdisjoint(_REFERENCE.findall(task.text)))
     yield from _recurring(session)
 
 
@@ -82,15 +90,18 @@ def _promises(session: Session) -> Iterator[_Promise]:
 
 def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | None:
     by_user = sentence.seen.role == "user"
-    hit = _PROMISE.match(clause) or (_REQUEST.match(clause) if by_user else None)
+    patterns = (_PROMISE, _REQUEST) if by_user else (_PROMISE, _SWORN, _ARRANGED)
+    hit = next((hit for pattern in patterns if (hit := pattern.match(clause))), None)
     if hit is None or (when := dates.find(clause, session.moment(sentence.seen))) is None:
         return None
     what = plain((clause[: when.start] + clause[when.end :])[hit.start("what") :])
     if hit.re is _REQUEST:
         return _Promise(sentence, "", re.sub(r"\b(?:me|us)\b", "", what[0].lower() + what[1:]), when)
+    what = _VAGUE_FIRST.sub("", what)
     if _ROUTINE.match(what) or (by_user and hit["who"] not in ("I", "we", "We")):
         return None
-    return _Promise(sentence, "the customer" if by_user else _actor(hit["who"]), what, when)
+    verb = {_SWORN: "promised that", _ARRANGED: "has"}.get(hit.re, "will")
+    return _Promise(sentence, "the customer" if by_user else _actor(hit["who"]), what, when, verb)
 
 
 def _actor(who: str) -> str:
@@ -117,10 +128,12 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
         reference = reference or _REFERENCE.search(task[0].text)
     due = when.due(said_at)
     what = _of_the_customer(promise.what, promise.sentence.seen.role == "user")
-    about = f" about {reference.group()}" if reference and reference.group() not in what else ""
+    about = f" about {reference.group()}" if reference and reference.group() not in f"{promise.who} {what}" else ""
     day = when.shown(said_at)
     if promise.who:
-        text = as_sentence(f"{promise.who} will {what}{about} by {day}")
+        text = as_sentence(
+            f"{promise.who} {promise.verb} {what}{about} {'for' if promise.verb == 'has' else 'by'} {day}"
+        )
     else:
         text = as_sentence(f"the customer asked support to {what}{about} on {day}")
     if not fits(text) or faults(text):
@@ -142,13 +155,31 @@ def _of_the_customer(what: str, by_user: bool) -> str:
 
 
 def _task_nearby(session: Session, promise: _Promise) -> tuple[Quote, dates.When] | None:
-    """The task that was created for it, within the next few lines: its date is exact."""
-    for seen in session.seen[promise.sentence.at + 1 : promise.sentence.at + 4]:
+    """The task that was made for it, a few lines before or after: its date is exact."""
+    for seen in session.seen[max(0, promise.sentence.at - 3) : promise.sentence.at + 4]:
         if seen.role == "tool" and (hit := _TASK_DUE.search(seen.text[:2_000])):
             when = dates.find(hit["date"], session.moment(promise.sentence.seen))
             if when is not None and when.day == promise.when.day:
                 return Quote(seen.ref, hit.start(), hit.end(), hit.group()), when
     return None
+
+
+def _tasks(session: Session) -> Iterator[Candidate]:
+    """A task with a date that an office tool made, whatever was said about it."""
+    for seen in session.seen:
+        hit = _TASK_DUE.search(seen.text[:2_000]) if seen.role == "tool" else None
+        when = dates.find(hit["date"], session.moment(seen)) if hit else None
+        if hit is None or when is None:
+            continue
+        reference = _REFERENCE.search(hit["what"])
+        what = plain(hit["what"])
+        text = as_sentence(f"{what} is due by {when.shown(session.moment(seen))}")
+        key = f"commitment:{segment(reference.group()) + '.' if reference else ''}{topic(what, 2)}"
+        due = when.due(session.moment(seen))
+        if reference and fits(text) and not faults(text):
+            place = Quote(seen.ref, hit.start(), hit.end(), hit.group())
+            value = {"due": due.isoformat(), "by": "support", "what": what}
+            yield Candidate("commitment", key, value, text, (place,), "customer", expires_at=due + KEPT_AFTER_DUE)
 
 
 def _recurring(session: Session) -> Iterator[Candidate]:

@@ -9,45 +9,55 @@ from datetime import datetime, time
 from memory.distillers.local import dates
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.session import Session
-from memory.distillers.local.wording import as_sentence, fits, language_of, plain, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
+from memory.distillers.local.words import any_of
+from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
 _PLACE = r"(?P<place>[A-ZÀ-Ý][\w'’.-]*(?:[ -](?:(?:de|la|am|of|upon|sur|den|le)[ -])?[A-ZÀ-Ý][\w'’.-]*)*)"
 _LIVES = re.compile(
-    r"\b(?:I|[Ww]e)(?: (?:now |still )?(?:live|reside)|(?:'m| am|'re| are) (?:based|located)) (?:in"
-    r"|near) " + _PLACE + r"|\b(?:vivo|vivimos) en (?P<es>[A-ZÀ-Ý]\w+)|\bich wohne in (?P<de>[A-ZÀ-Ý]\w+)"
-    r"|\bj'habite à (?P<fr>[A-ZÀ-Ý]\w+)"
+    r"\b(?:I|[Ww]e)(?: (?:now |still )?(?:live|reside)|(?:'m| am|'re| are) (?:based|located)|(?:'ve"
+    r"| have) (?:been living|lived))"
+    r" (?:in|near) " + _PLACE + r"|\b[Vv]iv(?:o|imos) en (?P<es>[A-ZÀ-Ý]\w+)|\b[Ii]ch wohne in (?P<de>[A-ZÀ-Ý]\w+)"
+    r"|\b[Jj]'habite à (?P<fr>[A-ZÀ-Ý]\w+)|我住在(?P<zh>[\u4e00-\u9fff]{2,6})"
 )
 _MOVED = re.compile(
     r"\b(?:I|[Ww]e)(?:'ve| have)? (?:just |recently )?(?:moved|relocated)(?: (?:our )?(?:office|home"
-    r"|house|company))? (?:from (?P<old>[A-ZÀ-Ý][\w'’-]*(?: [A-ZÀ-Ý][\w'’-]*)*) )?to " + _PLACE
+    r"|house|company))? "
+    r"(?:from (?P<old>[A-ZÀ-Ý][\w'’-]*(?: [A-ZÀ-Ý][\w'’-]*)*) )?to " + _PLACE
 )
+_NAME = r"[A-ZÀ-Ý][\w&-]*(?:\.\w+)?(?: [A-ZÀ-Ý][\w&-]*){0,3}"
 _WORKS = re.compile(
-    r"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is|I'm (?:from"
-    r"|with)) (?P<company>[A-ZÀ-Ý][\w&.-]*(?: [A-ZÀ-Ý][\w&.-]*)*)"
+    rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_NAME})"
 )
 _PLAN = re.compile(
-    r"\b(?:I'm|I am|we're|we are|my account is) on (?:the |your "
-    r"|a )?(?P<plan>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier|subscription|package)\b",
-    re.IGNORECASE,
+    r"\b(?:on|have|use|using) (?:the |your |a |an )?(?P<plan>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier"
+    r"|subscription|package)\b"
 )
 _SEATS = re.compile(
-    r"\bwe (?:have|are|employ|need) (?:about |around "
-    r"|currently )?(?P<count>\d[\d,.]*) (?P<what>employees|people|seats|users|agents|licen[cs]es"
-    r"|stores|locations|developers)\b",
+    r"\bwe (?:have|are|employ|need) (?:about |around |currently )?(?P<count>\d[\d,.]*) "
+    r"(?P<what>employees|people|seats|users|agents|licen[cs]es|stores|locations|developers)\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"\bmy (?P<what>account|customer|client|member|membership|contract|policy)(?: (?:number|no\.?"
-    r"|id))? is #?(?P<number>[A-Z0-9][\w-]*\d[\w-]*)",
+    r"\bmy (?P<what>account|customer|client|member|membership|contract|policy)(?: (?:number|no\.?|id))? is "
+    r"#?(?P<number>[A-Z0-9][\w-]*\d[\w-]*)",
     re.IGNORECASE,
 )
-_TRANSIENT = re.compile(
-    r"\b(?:this week|this month|today|right now|at the moment|currently|for now|until|visiting"
-    r"|on (?:holiday|vacation|a trip)|travel\w*|no wait|used to|before|anymore|any more|next (?:week"
-    r"|month|year)|soon|planning|if)\b",
+_TIER = re.compile(
+    r"\b(?:I'm|I am) (?:a |an |on )?(?:the )?(?P<tier>bronze|silver|gold|platinum|diamond|premium"
+    r"|basic|free)(?: (?:member|tier|level|customer))?\s*[.!]?$",
     re.IGNORECASE,
+)
+_DEVICE = re.compile(
+    r"\b[Ii](?:'m| am)? (?:use|using|on|have|run)\b.*?\b(?P<device>(?:Android|iOS|iPadOS|Windows|macOS"
+    r"|Ubuntu|iPhone|Pixel|Galaxy) [\w.]+)"
+)
+_TRANSIENT = any_of(
+    r"\b(?:this week|this month|today|right now|at the moment|currently|for now|until|no wait|used to"
+    r"|before|any ?more)\b",
+    r"\b(?:visiting|on (?:holiday|vacation|a trip)|travel\w*|next (?:week|month|year)|soon|planning|if)\b",
 )
 _UNTIL = re.compile(
     r"^(?P<what>.{3,80}?)\s+(?:is\s+|was\s+)?(?P<state>enabled|activated|active|extended|valid"
@@ -55,7 +65,10 @@ _UNTIL = re.compile(
     r"|prolonged)\s+(?:for \S+ )?(?:until|till|through|to)\s+(?P<date>.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
-_GENERAL = re.compile(r"^(?:all|every|any|no|each)\s+[\w\s-]{2,40}?\s+(?P<verb>\w+)\b.*", re.IGNORECASE)
+_GENERAL = any_of(
+    r"^(?:all|every|any|no|each)\s+[\w\s-]{2,40}?\s+\w+\b.*",
+    r"^[A-Z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have to|need|expire|ship|take|cost|last|close|open|arrive)\b.*",
+)
 _MEASURE = re.compile(
     r"\b\d+(?:[.,]\d+)?\s*(?:%|percent|(?:business |working )?(?:minutes?|hours?|days?|weeks?|months?"
     r"|years?)|eur|usd|gbp|dollars?|euros?|pounds?)\b|[$€£]\s?\d|\bnon-?refundable\b",
@@ -84,7 +97,7 @@ def read(session: Session) -> Iterator[Candidate]:
 def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
     text = plain(sentence.text)
     if hit := _LIVES.search(text):
-        place = (hit["place"] or hit["es"] or hit["de"] or hit["fr"]).rstrip(".")
+        place = (hit["place"] or hit["es"] or hit["de"] or hit["fr"] or hit["zh"]).rstrip(".")
         yield _fact(sentence, "customer_fact", "city", place, f"The customer lives in {place}.")
     if hit := _WORKS.search(text):
         yield _fact(
@@ -103,6 +116,13 @@ def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
             segment(hit["what"]),
             hit["count"],
             f"The customer's company has {hit['count']} {hit['what'].casefold()}.",
+        )
+    if (hit := _TIER.search(text)) and not session.is_coding:
+        tier = hit["tier"].casefold()
+        yield _fact(sentence, "account_detail", "membership", tier, f"The customer's membership level is {tier}.")
+    if (hit := _DEVICE.search(text)) and not session.is_coding:
+        yield _fact(
+            sentence, "customer_fact", "device", hit["device"], f"The customer uses {hit['device'].rstrip('.')}."
         )
     if hit := _NUMBER.search(text):
         what = hit["what"].casefold()

@@ -85,6 +85,7 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _END_OF = re.compile(rf"{_LEAD}\bend of (?:the |this )?(day|week|month|year)\b", re.IGNORECASE)
+_NOON = re.compile(r",?\s+(?:at\s+)?(?:noon|midday|mittag|mediodía|midi)\b", re.IGNORECASE)
 _CLOCK = re.compile(
     r"(?:\b(?:at|by|around|um|a las|à)\s+)?\b(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|a\.m\.|p\.m\.|uhr"
     r"|o'clock|h\b)|\b(?:at|um|a las|à)\s+(\d{1,2})(?:[:.h](\d{2}))?\b|\b(\d{1,2}):(\d{2})\b",
@@ -127,6 +128,8 @@ def find(text: str, said_at: datetime) -> When | None:
         aware = exact if exact.tzinfo else exact.replace(tzinfo=said_at.tzinfo)
         return When(day, aware.astimezone(said_at.tzinfo).time(), start, end, aware)
     clock = None
+    if noon := _NOON.match(text, end):
+        return When(day, time(12), start, noon.end())
     if found := _CLOCK.search(text, end, end + 25) or _CLOCK.search(text, max(0, start - 12), start):
         clock = _clock(found)
         start, end = (min(start, found.start()), max(end, found.end())) if clock else (start, end)

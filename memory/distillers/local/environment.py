@@ -7,38 +7,73 @@ from collections.abc import Iterator
 
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.session import Session, quote
-from memory.distillers.local.wording import as_sentence, fits, language_of, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, segment, topic, without_openers
+from memory.distillers.local.words import any_of
+from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate
 
-_NOTED = re.compile(
-    r"^(?:please\s+)?(?:note|remember|keep in mind|bear in mind|make a note|write down|for the record"
-    r"|be aware|fyi)\b(?:,|:|\s+that\b)?\s*(?!to\b)|^(?:ten en cuenta|recuerda) que\s+|^(?:merk dir"
-    r"|beachte),?\s+(?:dass\s+)?|^(?:请)?(?:记住|注意)[：:，,]?",
-    re.IGNORECASE,
+_NOTED = any_of(
+    r"^(?:please\s+)?(?:note|remember|keep in mind|bear in mind|make a note|write down|for the record|be aware|fyi)\b"
+    r"(?:,|:|\s+that\b)?\s*(?!to\b)",
+    r"^(?:ten en cuenta|recuerda) que\s+|^(?:merk dir|beachte),?\s+(?:dass\s+)?|^(?:请)?(?:记住|注意)[：:，,]?",
 )
-_NOTED_END = re.compile(
-    r"[,;–—-]?\s*\b(?:please\s+)?(?:note|remember|write|keep|record)\s+(?:that|this|it)(?:\s+(?:down"
-    r"|in mind|for (?:later|next time)))?\s*[.!]*$|[,;]\s*for the record\s*[.!]*$",
-    re.IGNORECASE,
+_NOTED_END = any_of(
+    r"[,;–—-]?\s*\b(?:please\s+)?(?:note|remember|write|keep|record)\s+(?:that|this|it)"
+    r"(?:\s+(?:down|in mind|for (?:later|next time)))?\s*[.!]*$",
+    r"[,;]\s*for the record\s*[.!]*$",
 )
-_IS_SO = re.compile(
-    r"^(?P<what>(?!(?:it|that|this|these|those|they|he|she|there|here|i|we|you|what|which|who|all|everything|something"
-    r"|from|for|with|when|if|please|always|never|now|then|not|only|after|before|while|because|since|as|to|so) )"
-    r"(?!(?:the|this|our|a) (?:bug|error|problem|issue|fix|failure|typo|change|test|line|question|answer|ticket|order)\b)(?:(?:the|our|this) )?[\w./-]+(?: [\w./-]+){0,5}?) (?P<verb>(?:is"
-    r"|are) (?:called|named|now called|hosted (?:on|at)|served (?:from|on)|deployed (?:to|on)"
-    r"|published on|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|lives? (?:on|at"
-    r"|in)|uses?|needs?|requires?|points? (?:to|at)|go(?:es)? through)\s+(?P<where>.+)$",
-    re.IGNORECASE,
+_NO_SUBJECT = (
+    r"(?!(?:it|that|this(?! (?:repo|repository|project|app|service|codebase|server|machine|cluster)\b)"
+    r"|these|those|they|he|she"
+    r"|there|here|i|we|you|what|which|who|all|everything|something|from|for|with|when|if|please|always"
+    r"|never|now|then|not"
+    r"|only|after|before|while|because|since|as|to|so) )"
+    r"(?!(?:the|this|our|a) (?:bug|error|problem|issue|fix|failure|typo|change|test|line|question|answer|ticket|order"
+    r"|meeting|call)\b)"
 )
-_LITERAL = re.compile(
-    r"\bport\s+\d{2,5}\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|\b\d+\.\d+(?:\.\d+)*\b|\bhttps?://\S+"
-    r"|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|lan|example|com|net|org|io|dev|cloud|test)\b"
-    r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`|(?<!\w)(?:[.~]?/|[\w-]+/(?=[\w-]*[./]))[\w./-]+|\b(?:python|node|java|go|ruby"
-    r"|php|postgres|postgresql|mysql|redis) ?\d+",
-    re.IGNORECASE,
+_WHAT = rf"^(?P<what>{_NO_SUBJECT}(?:(?:the|our|this) )?[\w./-]+(?: [\w./-]+){{0,5}}?)"
+_IS_SO = (
+    re.compile(
+        _WHAT + r" (?P<verb>(?:is|are) (?:hosted (?:on|at)|served (?:from|on)|deployed (?:to|on)|published on"
+        r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|lives? (?:on|at|in)|uses|needs|requires"
+        r"|points? (?:to|at)|go(?:es)? through)\s+(?P<where>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(_WHAT + r" (?P<verb>(?:is|are) (?:now )?(?:called|named))\s+(?P<where>.+)$", re.IGNORECASE),
+    re.compile(
+        r"^(?P<what>(?:el|la|los|las|nuestr[oa]s?) .{3,50}?) (?P<verb>se llama|está en|corre en"
+        r"|es)\s+(?P<where>.+)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?P<what>(?:der|die|das|unser\w*) .{3,50}?) (?P<verb>heißt|läuft auf|liegt (?:auf|in)"
+        r"|ist)\s+(?P<where>.+)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?P<what>(?:le|la|les|notre|nos) .{3,50}?) (?P<verb>s'appelle|tourne sur|est sur"
+        r"|est)\s+(?P<where>.+)$",
+        re.I,
+    ),
+    re.compile(r"^(?P<what>\S{2,24}?)(?P<verb>叫做?|位于|运行在|在|是)(?P<where>.+)$"),
+    re.compile(r"^(?P<what>\S{2,24}?)(?P<verb>は)(?P<where>.+)$"),
 )
-_CORRECTION = re.compile(r",?\s+(?:and )?(?:not|never)\s+\w", re.IGNORECASE)
+_NAMED = any_of(r"called|named|llama|heißt|appelle|叫")
+_PLACE = any_of(
+    r"\bport\s+\d{2,5}\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|\bhttps?://\S+|`[^`]+`|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b",
+    r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|lan|example|com|net|org|io|dev|cloud|test)\b",
+    r"(?<!\w)(?:[.~]?/|[\w-]+/(?=[\w-]*[./]\w))[\w./-]+",
+)
+_VERSION = any_of(
+    r"\b(?:python|node|java|go|ruby|php|postgres|postgresql|mysql|redis|django|react) ?\d+", r"\b\d+\.\d+(?:\.\d+)*\b"
+)
+_CORRECTION = any_of(
+    r",?\s+(?:and )?(?:not|never)\s+\w",
+    r",\s*(?:y )?no (?:en |es )?\w|,\s*nicht \w|,\s*(?:et )?(?:pas|non) \w",
+    r"[，,、]\s*(?:而?不是|不叫|不在|ではな)|ではな",
+)
+_NAME = re.compile(r"^[`\"'“]?(?=\S*[A-Z0-9_-])[\w.-]{2,40}[`\"'”]?(?:\s[A-Z]\w+)?[.!]?$")
 _ASSIGNED = re.compile(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*=\s*[\"'“”]?([\w.:/@+-]+)[\"'“”]?")
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 _VERB = re.compile(
@@ -99,17 +134,32 @@ def _noted(session: Session, sentence: Sentence) -> Candidate | None:
 
 def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     """ "The cluster is called X, not Y"; "the staging database listens on port 5433"."""
-    body = without_openers(sentence.text)
-    hit = _IS_SO.match(body)
+    body = re.sub(r"^[\w ]{2,20}: ", "", without_openers(sentence.text))
+    hit = next((hit for pattern in _IS_SO if (hit := pattern.match(body))), None)
     if hit is None or _PERSONAL.search(body):
         return None
-    if not (_CORRECTION.search(hit["where"]) or _LITERAL.search(hit["where"])):
+    where = hit["where"].rstrip(" .!。")
+    named = _NAMED.search(hit["verb"]) is not None
+    is_english = _is_english(hit)
+    literal = _PLACE.search(where) or (
+        hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where)
+    )
+    if not (_CORRECTION.search(where) or (is_english and literal) or (named and _NAME.match(where))):
         return None
-    named = "call" in hit["verb"].casefold() or "named" in hit["verb"].casefold()
-    aspect = "name" if named else "port" if re.search(r"\bport\b|:\d", hit["where"]) else "place"
-    value = re.split(r",\s|;\s|\s+(?:and )?(?:not|never)\s", hit["where"])[0].rstrip(" .!")
-    said = re.split(r",\s+(?!(?:and )?(?:not|never)\b)|;\s", body)[0]
+    aspect = "name" if named else "port" if re.search(r"\bport\b|:\d|端口|puerto", body, re.IGNORECASE) else "place"
+    parts = re.split(r",\s+(?=\w)", body)
+    said = ", ".join([parts[0], *(part for part in parts[1:] if _goes_on(part))])
+    value = re.split(r"[,，;]\s*|\s+(?:and )?(?:not|never)\s", where)[0]
     return _made(session, sentence, said, f"{topic(hit['what'])}.{aspect}", {aspect: value})
+
+
+def _is_english(hit: re.Match[str]) -> bool:
+    return hit.re in _IS_SO[:2]
+
+
+def _goes_on(part: str) -> bool:
+    """Whether what follows a comma belongs to the claim ("not Y", "port 5544") and is no further order."""
+    return _CORRECTION.search(f", {part}") is not None or (_PLACE.search(part) is not None and len(part.split()) <= 4)
 
 
 def _made(session: Session, sentence: Sentence, body: str, key: str, value: dict[str, str]) -> Candidate | None:

@@ -42,14 +42,23 @@ def has_identifier(text: str) -> bool:
     return _IDENTIFIER.search(text) is not None
 
 
+def _is_about_code(subject: str) -> bool:
+    """Whether the words before the verb name the thing that demands something; "it" names nothing."""
+    return has_identifier(subject) and re.search(r"\b(?:it|this|that|we|i|you)\s*$", subject, re.IGNORECASE) is None
+
+
 def contract_explained(session: Session, after: int, until: int, *, of_code: bool) -> Sentence | None:
     """The last firm sentence between two places that says what something expects, needs or no longer does."""
     found = None
     for sentence in session.said_by_assistant:
         if not after < sentence.at <= until or not sentence.is_firm or is_plan(sentence):
             continue
-        says_why = _CONTRACT.search(sentence.text) or (not of_code and _CAUSE.search(sentence.text))
-        if says_why and has_identifier(sentence.text):
+        contract = _CONTRACT.search(sentence.text)
+        if of_code:
+            says_why = contract is not None and _is_about_code(sentence.text[: contract.start()])
+        else:
+            says_why = (contract or _CAUSE.search(sentence.text)) is not None and has_identifier(sentence.text)
+        if says_why:
             found = sentence
     return found
 

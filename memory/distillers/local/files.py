@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from memory.distillers.local.explanations import is_plan
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session, Step, quote, quote_call
-from memory.distillers.local.wording import as_sentence, fits, language_of, phrase, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic, without_openers
+from memory.distillers.local.words import any_of
+from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
@@ -18,18 +20,28 @@ _PATH = (
     r"(?::\d+)?`?"
 )
 _LIVES = re.compile(
-    r"(?P<what>[^.;:?!]{3,90}?)\s+(?:lives?|is|are|sits?|happens?|resides?|comes? from|(?:is"
-    r"|are) (?:all )?(?:defined|implemented|handled|configured|set(?: up)?|located|kept|stored"
-    r"|declared|registered|generated|read|decided|done|computed))"
-    r"\s+(?:in|at|by|from|inside|under|entirely in|only in)\s+" + _PATH,
+    r"(?P<what>[^.;:?!,]{3,90}?)\s+(?:lives?|is|are|sits?|happens?|resides?|comes? from|(?:is"
+    r"|are) (?:all )?(?:defined"
+    r"|implemented|handled|configured|set(?: up)?|located|kept|stored|declared|registered|generated|read|decided|done"
+    r"|computed|validated|checked|calculated|raised|rendered|built|parsed))"
+    r"\s+(?:in|at|by|from|inside|under|entirely in|only in)\s+(?:the )?" + _PATH,
     re.IGNORECASE,
 )
-_WHAT_IS_VAGUE = re.compile(
-    r"^(?:it|this|that|they|these|those|here|there|the (?:bug|error|problem|issue|fix|change|failure"
-    r"|typo|test|cause|culprit|first|second|line|code|file|function|import|call|following)|what|which"
-    r"|where|i|we|you|a|an|another|one)\b|\b(?:i|we|you)\b",
+_WHERE = re.compile(
+    r"\b(?:in|of) (?:the )?" + _PATH + r"(?: file)?,? where (?P<what>[^.;:?!,]{3,60}?) "
+    r"(?P<verb>occurs?|happens?|is (?:defined|implemented|handled|set|checked|raised|computed|done))\b",
     re.IGNORECASE,
 )
+_WHAT_IS_VAGUE = any_of(
+    r"^(?:it|this|that|they|these|those|here|there|what|which|where|i|we|you|a|an|another|one)\b",
+    r"^(?:the )?(?:bug|error|problem|issue|fix|change|failure|typo|test|cause|culprit|first|second"
+    r"|line|code|file|function"
+    r"|import|call|following)\b",
+    r"\b(?:i|we|you)\b",
+)
+_ASKED_WHERE = any_of(r"\bwhere\b|\bwhich (?:file|module|class|folder|place)\b|\bdónde\b|\bwo\b|\boù\b|哪里|どこ")
+_AGREED = any_of(r"^(?:yes|correct|exactly|good|great|perfect|indeed|thanks|thank you|ok|cool|right(?! now))\b")
+_LINE_NUMBER = re.compile(r"(?<=\w):\d+(?::\d+)?(?=`|\s|$)")
 _SETTING_NAMED = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OWNER_LINE = re.compile(
     r"^(?:CODEOWNERS:)?(?:\d+:)?\s*(?P<path>[/*\w][\w./*-]*)\s+(?P<owners>@[\w./-]+(?:\s+@[\w./-]+)*)\s*$", re.MULTILINE
@@ -44,27 +56,46 @@ def read(session: Session) -> Iterator[Candidate]:
 
 
 def _told(session: Session) -> Iterator[Candidate]:
-    """ "X lives in FILE": by the user, or by the agent once results or an edit bear it out."""
+    """Told as "X lives in FILE": by the user, or by the agent once results or an edit bear it out."""
     for sentence in (*session.said_by_user, *session.said_by_assistant):
-        if not sentence.is_firm or is_plan(sentence) or not (hit := _LIVES.search(sentence.text)):
+        if not sentence.is_firm or is_plan(sentence):
             continue
-        what, path = without_openers(hit["what"].strip(" `*")), hit["path"]
-        if _WHAT_IS_VAGUE.search(what):
-            continue
-        proof = _seen_in_results(session, path, sentence)
-        if sentence.seen.role != "user" and (proof is None or not _acted_on(session, path, sentence)):
-            continue
-        text = as_sentence(_clause(sentence.text, hit.end()), language_of(sentence.text))
-        if not fits(text) or faults(text):
-            continue
-        quotes = (sentence.quote(), *((proof,) if proof is not None else ()))
-        yield Candidate("owning_file", f"owning_file:{topic(what)}", {"path": path}, text, quotes)
+        for what, path, claim in _claims(sentence.text):
+            if _WHAT_IS_VAGUE.search(what) or _named_by_user(session, path, sentence):
+                continue
+            proof = _seen_in_results(session, path, sentence)
+            if sentence.seen.role != "user" and (proof is None or not _wanted(session, path, sentence)):
+                continue
+            text = as_sentence(claim, language_of(sentence.text))
+            if not fits(text) or faults(text):
+                continue
+            quotes = (_quote_of(sentence, claim), *((proof,) if proof is not None else ()))
+            yield Candidate("owning_file", f"owning_file:{topic(what)}", {"path": path}, text, quotes)
 
 
-def _clause(text: str, end: int) -> str:
-    """The words up to the file, with the name in brackets or the "not there" that may follow."""
-    more = re.match(r"\s*\(`?[\w.]+(?:\(\))?`?\)|,? (?:and )?not (?:in )?\S*\w", text[end:])
-    return without_openers(text[: end + (more.end() if more else 0)])
+def _claims(text: str) -> Iterator[tuple[str, str, str]]:
+    """What lives where, with the words that say so; a line number is dropped, for it will not stay true."""
+    start = 0
+    for hit in _LIVES.finditer(text):
+        end = hit.end()
+        more = re.match(r"\s*\(`?[\w.]+(?:\(\))?`?\)|,? (?:and )?not (?:in )?\S*\w", text[end:])
+        claim = without_openers(text[start : end + (more.end() if more else 0)].lstrip(" ,;`*"))
+        yield without_openers(hit["what"].strip(" `*,")), hit["path"].removeprefix("./"), _LINE_NUMBER.sub("", claim)
+        start = end
+    for hit in _WHERE.finditer(text):
+        what = hit["what"].strip(" `*")
+        yield what, hit["path"].removeprefix("./"), f"{what} {hit['verb']} in {hit['path']}"
+
+
+def _quote_of(sentence: Sentence, claim: str) -> Quote:
+    return quote(sentence.seen, claim, sentence.start) or sentence.quote()
+
+
+def _named_by_user(session: Session, path: str, sentence: Sentence) -> bool:
+    """The user named the file first: nobody had to find it."""
+    return sentence.seen.role != "user" and any(
+        path in said.text for said in session.said_by_user if said.at < sentence.at
+    )
 
 
 def _seen_in_results(session: Session, path: str, before: Sentence) -> Quote | None:
@@ -74,24 +105,21 @@ def _seen_in_results(session: Session, path: str, before: Sentence) -> Quote | N
                 line_end = step.result.text.find("\n", found.start)
                 end = min(line_end if line_end > 0 else len(step.result.text), found.start + 200)
                 return Quote(step.result.ref, found.start, end, step.result.text[found.start : end])
-            if step.is_read and step.path.endswith(path):
+            if step.is_read and step.path.removeprefix("./").endswith(path):
                 return quote_call(step)
     return None
 
 
-def _acted_on(session: Session, path: str, sentence: Sentence) -> bool:
-    """Somebody trusted the claim: the file was edited, or the user agreed in the next words."""
-    if any(
+def _wanted(session: Session, path: str, sentence: Sentence) -> bool:
+    """Somebody asked for it, agreed with it or acted on it; else it was said in passing."""
+    edited = any(
         step.is_edit and step.outcome == "succeeded" and path in step.call.text.replace("\\\\", "/")
         for step in session.steps
-    ):
-        return True
-    answer = next((said for said in session.said_by_user if said.at > sentence.at), None)
-    return (
-        answer is not None
-        and re.match(r"(?:yes|right|correct|exactly|good|great|perfect|indeed)\b", answer.text, re.IGNORECASE)
-        is not None
     )
+    before = [said for said in session.said_by_user if said.at < sentence.at]
+    after = next((said for said in session.said_by_user if said.at > sentence.at), None)
+    asked = bool(before) and any(_ASKED_WHERE.search(said.text) for said in before if said.at == before[-1].at)
+    return edited or asked or (after is not None and _AGREED.match(after.text) is not None)
 
 
 def _settings_put_in_place(session: Session) -> Iterator[Candidate]:

@@ -27,8 +27,8 @@ _INSTALL_VERBS = frozenset({"install", "add", "get", "-S", "i"})
 _PREPARES = re.compile(
     r"^(?:(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+|(?:npx )?playwright install"
     r"|docker(?:-compose)? (?:compose )?(?:up|start|pull|run|build|login)|systemctl (?:re)?start"
-    r"|service \S+ (?:re)?start|brew services|pg_ctl|createdb|createuser|redis-server|mkdir|chmod"
-    r"|chown|ln|cp|rm|kill|touch"
+    r"|service \S+ (?:re)?start|brew services|pg_ctl|createdb|createuser|redis-server"
+    r"|ln|cp"
     r"|git (?:submodule|lfs|config|fetch|pull)|(?:python3?|\./manage\.py|manage\.py|uv run"
     r"|poetry run).*\b(?:migrate|makemigrations|collectstatic|compilemessages)\b|alembic|flask db"
     r"|rails db:|rake db:|npx prisma|prisma|make \S+|just \S+"
@@ -82,8 +82,10 @@ def _repairs(session: Session) -> Iterator[_Repair]:
         if attempts[-1].step.outcome != "succeeded":
             continue  # it did not last
         same = [index for index, one in enumerate(attempts) if one.error is not None and one.error.shown == error.shown]
-        before, after = attempts[same[-1]], attempts[same[-1] + 1]
+        before, after, last = attempts[same[-1]], attempts[same[-1] + 1], attempts[-1]
         changed = shell.difference(before.simple, after.simple) or shell.Difference()
+        if not changed.is_nothing and (shell.difference(before.simple, last.simple) or changed).is_nothing:
+            after, changed = last, shell.Difference()  # in the end it went without that change
         prepared = tuple(_prepared(session, before, after))
         proof = next(one.step for one in attempts[same[-1] + 1 :] if one.step.outcome == "succeeded")
         yield _Repair(goal, error, before, after, proof, changed, prepared)

@@ -30,7 +30,7 @@ _TELLING = (
     re.compile(r"^.*?\b[\w.]*(?:Error|Exception|NotFound|Refused|Denied)\b: .+$", re.MULTILINE),
     re.compile(r"^.*\b(?:ERR!|ERROR|FATAL|FAILED|fatal|error|Error|E:)(?:\s*[:!\]]|\s+\w+).*$", re.MULTILINE),
     re.compile(
-        r"^.*\b(?:not found|refused|denied|no such|cannot|could not|couldn't|unable to|missing|required"
+        r"^.*\b(?:not found|refused|denied|no such|cannot|could not|couldn't|unable to|missing|requires?|required"
         r"|not set|unsupported|not supported|incompatible|"
         r"invalid|already in use|must be|unknown|failed|fails|timed out|unreachable|expired)\b.*$",
         re.IGNORECASE | re.MULTILINE,
@@ -42,7 +42,7 @@ _SHOUTS = re.compile(
     r"|Exception)))+"
 )
 _ABOUT_SURROUNDINGS = re.compile(
-    r"No module named|Cannot find (?:module|package)|ModuleNotFound|command not found"
+    r"command '\S+' failed|No module named|Cannot find (?:module|package)|ModuleNotFound|command not found"
     r"|not found in PATH|[Cc]onnection refused|ECONNREFUSED|could not connect"
     r"|connect(?:ion)? to server|"
     r"[Pp]ermission denied|EACCES|EADDRINUSE|[Aa]ddress already in use|is not set|not set\b"
@@ -70,6 +70,7 @@ _ABOUT = (
         r"(?:Failed building wheel for|Could not build wheels for|No matching distribution found for"
         r"|Could not find a version that satisfies the requirement) ([\w.\[\]-]+)"
     ),
+    re.compile(r"An error occurred while installing ([\w.-]+)"),
     re.compile(r"No module named ['\"]?([\w.]+)"),
     re.compile(r"Cannot find (?:module|package) ['\"]([@\w./-]+)['\"]"),
     re.compile(r"(?:^|: )([\w.+-]+): (?:command )?not found"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory.distillers.local.words import any_of
 from memory.transcript import Quote, Seen
 
 # Longer than this a user "message" is a pasted document: its lines are not the user's own wishes.
@@ -19,51 +20,60 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _BULLET = re.compile(r"^(?:\s*(?:[-*•+]|\d{1,2}[.)])\s+|\s+)")
 
 # Guards: a sentence of one of these kinds is never a lasting claim.
-HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|might|may be|could (?:be|also|have)|i (?:think"
-    r"|guess|suspect|assume|believe|wonder)"
-    r"|seems?(?: to)?|appears? to|likely|not sure|unsure|i'd bet|my guess|apparently|supposedly|allegedly"
-    r"|quizás?|tal vez|creo que|vielleicht|vermutlich|wahrscheinlich|ich glaube|peut-être|je crois"
-    r"|je pense)\b|也许|可能|大概|たぶん|かもしれ|と思い",
-    re.IGNORECASE,
+HEDGED = any_of(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|might|may be|could (?:be|also|have)"
+    r"|seems?(?: to)?|appears? to)\b",
+    r"\b(?:likely|not sure|unsure|i'd bet|my guess|apparently|supposedly|allegedly)\b",
+    r"\bi (?:think|guess|suspect|assume|believe|wonder)\b",
+    r"\b(?:quizás?|tal vez|creo que|vielleicht|vermutlich|wahrscheinlich|ich glaube|peut-être|je crois|je pense)\b",
+    r"也许|可能|大概|たぶん|かもしれ|と思い",
 )
-HYPOTHETICAL = re.compile(
-    r"\b(?:if (?:i|we|you|they|he|she|it|the|a|an|this|that|someone|anyone)\b.*\b(?:would|could|might"
-    r"|were|had)|what if|suppose|imagine|let's say|say we|hypothetically"
-    r"|for example|e\.g\.|as an example|would (?:you|it|we|they)|should (?:we|i|it)|could (?:we|you)"
-    r"|wish|pretend|in theory|thinking (?:of|about)|considering"
-    r"|supongamos|imagina|angenommen|wenn .* würde|supposons|imaginons|un jour)\b|假如|如果|もし",
-    re.IGNORECASE,
+HYPOTHETICAL = any_of(
+    r"\bif (?:i|we|you|they|he|she|it|the|a|an|this|that|someone|anyone)\b.*\b(?:would|could|might|were|had)\b",
+    r"\b(?:what if|suppose|imagine|let's say|say we|hypothetically|for example|e\.g\.|as an example|wish|pretend)\b",
+    r"\b(?:would (?:you|it|we|they)|should (?:we|i|it)|could (?:we|you)|in theory|thinking (?:of"
+    r"|about)|considering)\b",
+    r"\b(?:supongamos|imagina|angenommen|wenn .* würde|supposons|imaginons)\b",
+    r"假如|如果|もし",
 )
-ONE_OFF = re.compile(
+ONE_OFF = any_of(
     r"\b(?:just (?:this )?once|this once|one[- ]time|this (?:one )?time|for now|for the moment"
-    r"|right now|at the moment|today|tonight|this (?:morning|afternoon|evening|week|month|time|pr"
-    r"|commit|branch|session|task|run)"
-    r"|in this (?:pr|commit|branch|session|task|case|file|function|test)|for this (?:one|pr|commit"
-    r"|task|session|call|order|ticket|time|file)|temporar\w+|until (?:i|we|you|then|the|to|next)"
-    r"|only (?:today|now|this)|yet|meanwhile|in a hurry|exceptionally|an exception"
-    r"|por (?:ahora|esta vez|hoy)|solo (?:hoy|esta vez)|hoy|ausnahmsweise|diesmal|nur heute|heute"
-    r"|vorerst|pour l'instant|cette fois|aujourd'hui)\b|这次|今天|暂时|今回|今日だけ",
-    re.IGNORECASE,
+    r"|right now|at the moment)\b",
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening|week|month|time|pr|commit|branch|session|task|run))\b",
+    r"\bin this (?:pr|commit|branch|session|task|case|file|function|test|class|module|component)\b",
+    r"\bfor this (?:one|pr|commit|task|session|call|order|ticket|time|file|function|method|class"
+    r"|component|page|change"
+    r"|step|script|feature|fix|request|e-?mail|reply|question|test|run|release)\b",
+    r"\b(?:temporar\w+|until (?:i|we|you|then|the|to|next)|only (?:today|now|this)|yet|meanwhile|in a hurry)\b",
+    r"\b(?:exceptionally|an exception)\b",
+    r"\b(?:por (?:ahora|esta vez|hoy)|solo (?:hoy|esta vez)|hoy|ausnahmsweise|diesmal|nur heute|heute|vorerst)\b",
+    r"\b(?:pour l'instant|cette fois|aujourd'hui)\b",
+    r"这次|今天|暂时|今回|今日だけ",
 )
-REPORTED = re.compile(
-    r"\b(?:(?:he|she|they|someone|somebody|people|everyone|everybody|my (?:boss|colleague|wife|husband"
-    r"|friend|manager|partner|mother|father|sister|brother|neighbou?r|teammate|co-?worker|client|son"
-    r"|daughter)"
+_OTHERS = (
+    r"(?:(?<!-)he|she|they|someone|somebody|people|everyone|everybody"
+    r"|my (?:boss|colleague|wife|husband|friend|manager|partner|mother|father|sister|brother|neighbou?r|teammate"
+    r"|co-?worker|client|son|daughter)"
     r"|(?:the|our|your|their) (?:docs?|documentation|readme|article|blog|guide|manual|style ?guide"
-    r"|book|vendor|boss|manager|old team|other team|ticket|website|page|faq|customer|client|user"
-    r"|colleague)s?)"
-    r" (?:\w+ )?(?:say|says|said|told|tells|wrote|writes|claims?|claimed|prefers?|preferred|wants?"
-    r"|wanted|likes?|liked|thinks?|thought|suggests?|suggested|recommends?|recommended|keeps? saying"
-    r"|insists?|lives?|hates?|uses?|used)"
-    r"|according to|i (?:read|heard)|dice que|dijo que|sagt(?:e)?,? dass|er sagt|sie sagt|dit que"
-    r"|il dit|elle dit)\b|他说|她说|と言って",
-    re.IGNORECASE,
+    r"|book|vendor|boss|manager"
+    r"|old team|other team|ticket|website|page|faq|customer|client|user|colleague)s?)"
 )
-RETRACTED = re.compile(
-    r"\b(?:no wait|wait,? no|scratch that|just kidding|never ?mind|i mean|i take (?:it|that) back"
-    r"|forget (?:it|that|what)|kidding|sarcasm)\b",
-    re.IGNORECASE,
+_SAY = (
+    r"(?:say|says|said|told|tells|wrote|writes|claims?|claimed|prefers?|preferred|wants?|wanted|likes?|liked|thinks?"
+    r"|thought|suggests?|suggested|recommends?|recommended|keeps? saying|insists?|lives?|hates?|uses?|used)"
+)
+REPORTED = any_of(
+    rf"\b{_OTHERS} (?:\w+ )?{_SAY}\b",
+    r"\b(?:that|which|it) (?:says?|reads?|states?)\b|^translate\b",
+    r"^(?:write|add|put|insert) (?:a|an|the|this|another)?\s*(?:line|sentence|note|comment|readme|text"
+    r"|section|letter)\b",
+    r"\b(?:according to|i (?:read|heard)|dice que|dijo que|sagt(?:e)?,? dass|er sagt|sie sagt|dit que"
+    r"|il dit|elle dit)\b",
+    r"他说|她说|と言って",
+)
+RETRACTED = any_of(
+    r"\b(?:no wait|wait,? no|scratch that|just kidding|never ?mind|i mean|i take (?:it|that) back)\b",
+    r"\b(?:forget (?:it|that|what)|kidding|sarcasm)\b",
 )
 
 

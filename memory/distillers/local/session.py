@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from memory.distillers.local import shell
 from memory.distillers.local.sentences import PASTED_CHARS, Sentence, sentences
-from memory.distillers.local.wording import language_of
 from memory.distillers.local.words import words
 from memory.grounding import why_never_evidence
+from memory.languages import language_of
 from memory.transcript import Quote, Seen
 
 SHELL_TOOLS = words(

@@ -10,7 +10,7 @@ from memory.lint import MAX_CHARS
 
 _OPENER = re.compile(
     r"^(?:(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
-    r"|so|good|correct|stop|sorry|fine|exactly|"
+    r"|so|good|correct|stop|sorry|fine|exactly|actually|honestly|basically|in fact|"
     r"claro|bueno|vale|hola|gracias|also gut|hallo|danke|ja|nein|bonjour|merci|oui|non)(?: \w+)?[,!.:;—–-]+\s*"
     r"|(?:and|but|also|btw|by the way|fyi|plus|oh and|one more thing|just so you know|for (?:your"
     r"|the) (?:files?|records?|information|reference)|"
@@ -19,31 +19,13 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
-_STOPWORDS = {
-    "es": words(
-        "el la los las de que por favor para con una siempre nunca usted no es está mi su y debe",
-        "día del en se al pero",
-    ),
-    "de": words(
-        "der die das und nicht bitte immer nie mit ist ich wir ein eine für auf den dem zu von auch",
-        "kein keine mir uns",
-    ),
-    "fr": words(
-        "le la les des une pas toujours jamais est vous nous je dans pour avec sur du ne et", "veuillez mon votre"
-    ),
-    "en": words(
-        "the a an of to and is are in on for with it that this not please always never you we i my", "be do at"
-    ),
-}
 _FILLER = words(
     "a an and any are as at be by do does don't for from go going have i in is it its me my",
     "need needs never no not now of on only or our please so that the their them then there",
     "these they this to us use using want we when whenever with without you your always prefer",
     "prefers customer user should must every time make sure will would like rather ever us i'd",
     "d ll s stop put add avoid keep",
+    "el la los las de del un una en der die das den dem ein eine le les des du une est es ist",
 )
 # Lessons in the words of the session's language; English where a language is missing.
 _PHRASES = {
@@ -118,22 +100,6 @@ def phrase(lesson: str, language: str, /, **parts: str) -> str:
     """The named lesson in the session's language."""
     forms = _PHRASES[lesson]
     return forms.get(language, forms["en"]).format(**parts)
-
-
-def language_of(text: str) -> str:
-    """ "en" unless the script or the small words say otherwise; "" when there is nothing to go by."""
-    if _KANA.search(text):
-        return "ja"
-    if _HANGUL.search(text):
-        return "ko"
-    if _HAN.search(text):
-        return "zh"
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    if not words:
-        return ""
-    hits = {language: sum(word in known for word in words) for language, known in _STOPWORDS.items()}
-    best = max(hits, key=lambda language: (hits[language], language == "en"))
-    return best if hits[best] else "en"
 
 
 def without_openers(text: str) -> str:
