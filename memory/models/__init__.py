@@ -4,8 +4,9 @@ from memory.models.brief_served import BriefServed, Retraction
 from memory.models.decision import Decision, Verb
 from memory.models.distill_job import MAX_ATTEMPTS, DistillJob, JobStatus
 from memory.models.evidence import Evidence, quote_hash
-from memory.models.fact import TRANSITIONS, Fact, FactChanged, NotAllowed, Status
+from memory.models.fact import Fact, FactChanged, NotAllowed
 from memory.models.fact_embedding import FactEmbedding
+from memory.models.fact_status import TRANSITIONS, Status
 from memory.models.observation import CaptureBatch, Observation, Payload
 from memory.models.session import Session, SessionStatus, SessionSubject
 from memory.models.subject import BadSubject, Subject

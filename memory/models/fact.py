@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -12,47 +12,17 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 
 from memory import rendering, short_ids
+from memory.models.fact_queries import FactQuerySet
+from memory.models.fact_status import MOVABLE, TRANSITIONS, Status
+from memory.models.lifetimes import ask_again_at, default_expiry
 from memory.models.subject import Subject
-from memory.types import COMMITMENT_GRACE_DAYS, SINGLE_VALUED, type_of
+from memory.types import SINGLE_VALUED
 from projects.models import Agent, Person, Project
 
 if TYPE_CHECKING:
     from memory.models.decision import Decision
 
 
-class Status(models.TextChoices):
-    PROPOSED = "proposed", "Proposed"
-    APPROVED = "approved", "Approved"
-    REJECTED = "rejected", "Rejected"
-    MERGED = "merged", "Merged"
-    LAPSED = "lapsed", "Not now"
-    REMOVED = "removed", "Removed"
-    SUPERSEDED = "superseded", "Replaced"
-    EXPIRED = "expired", "Expired"
-
-
-# The one table of status moves; docs/architecture.md draws it. Each arrow has its undo.
-TRANSITIONS: dict[str, tuple[str, ...]] = {
-    "proposed": ("approved", "rejected", "merged", "lapsed", "removed"),
-    "approved": ("superseded", "expired", "removed"),
-}
-# What a person who clicked expects to be told: the field as it stands in `before` and `after`.
-MOVABLE = (
-    "status",
-    "type",
-    "key",
-    "value",
-    "text",
-    "everyone",
-    "agent_ids",
-    "expires_at",
-    "approved_at",
-    "approved_by_id",
-    "confirmed_at",
-    "review_due_at",
-    "put_off_until",
-    "superseded_by_id",
-)
 MAX_TEXT = 2000
 SENTENCE = 240
 PURGE_AFTER = timedelta(days=30)
@@ -68,52 +38,6 @@ class FactChanged(Exception):
 
 class NotAllowed(Exception):
     """The move is not in TRANSITIONS, or its terms do not hold; the message says which."""
-
-
-class FactQuerySet(models.QuerySet["Fact"]):
-    def visible_to(self, agent: Agent, now: datetime) -> Self:
-        """What this agent may receive, by any door: approved, unexpired by the clock, in its scope, its subject not
-        frozen, neither it nor its project paused. Where the agent has a value of its own for a single-valued key,
-        everyone's value stays behind it."""
-        if agent.paused_at or agent.archived_at or agent.project.paused_at:
-            return self.none()
-        mine = Q(everyone=True) | Q(agent_ids__contains=[agent.pk])
-        own_value = Fact.objects.filter(
-            subject_id=models.OuterRef("subject_id"),
-            type=models.OuterRef("type"),
-            key=models.OuterRef("key"),
-            type__in=SINGLE_VALUED,
-            status=Status.APPROVED,
-            everyone=False,
-            agent_ids__contains=[agent.pk],
-        ).filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-        return (
-            self.filter(project_id=agent.project_id)
-            .live(now)
-            .filter(mine)
-            .exclude(Q(everyone=True) & models.Exists(own_value))
-        )
-
-    def live(self, now: datetime) -> Self:
-        """Approved and unexpired by the clock, its subject not frozen: whoever may see it."""
-        return self.filter(status=Status.APPROVED, subject__frozen_at__isnull=True).filter(
-            Q(expires_at__isnull=True) | Q(expires_at__gt=now)
-        )
-
-    def waiting(self, now: datetime) -> Self:
-        """Proposed, and not put off until later."""
-        return self.filter(status=Status.PROPOSED).filter(Q(put_off_until__isnull=True) | Q(put_off_until__lte=now))
-
-    def rivals_of(self, fact: Fact) -> Self:
-        """Approved values of the same single-valued key whose readers overlap with this fact's.
-
-        An agent's own value and everyone's stand side by side, so they are no rivals."""
-        if not type_of(fact.type).single_valued:
-            return self.none()
-        found = self.filter(
-            subject_id=fact.subject_id, type=fact.type, key=fact.key, status=Status.APPROVED, everyone=fact.everyone
-        ).exclude(pk=fact.pk)
-        return found if fact.everyone else found.filter(agent_ids__overlap=fact.agent_ids)
 
 
 class Fact(models.Model):
@@ -525,22 +449,3 @@ class Fact(models.Model):
 
 def _loaded(name: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if name.endswith(("_at", "_until")) and isinstance(value, str) else value
-
-
-def default_expiry(type_name: str, value: Any, now: datetime) -> datetime | None:
-    """When a new fact of this type ends. A commitment with a due date (`value["due_on"]`, ISO) ends two weeks after."""
-    row = type_of(type_name)
-    if type_name == "commitment" and isinstance(value, dict) and isinstance(value.get("due_on"), str):
-        try:
-            due = datetime.fromisoformat(value["due_on"])
-        except ValueError:
-            due = None
-        if due is not None:
-            due = due if due.tzinfo else due.replace(tzinfo=now.tzinfo)
-            return due + timedelta(days=COMMITMENT_GRACE_DAYS)
-    return now + timedelta(days=row.lifetime_days) if row.lifetime_days is not None else None
-
-
-def ask_again_at(type_name: str, now: datetime) -> datetime | None:
-    days = type_of(type_name).ask_again_days
-    return now + timedelta(days=days) if days is not None else None

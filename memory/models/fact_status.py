@@ -1,0 +1,48 @@
+"""The states of a fact and the one table of moves between them (values)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Status(models.TextChoices):
+    PROPOSED = "proposed", "Proposed"
+    APPROVED = "approved", "Approved"
+    REJECTED = "rejected", "Rejected"
+    MERGED = "merged", "Merged"
+    LAPSED = "lapsed", "Not now"
+    REMOVED = "removed", "Removed"
+    SUPERSEDED = "superseded", "Replaced"
+    EXPIRED = "expired", "Expired"
+
+
+# The one table of status moves; docs/architecture.md draws it. Each arrow has its undo.
+TRANSITIONS: dict[str, tuple[str, ...]] = {
+    "proposed": ("approved", "rejected", "merged", "lapsed", "removed"),
+    "approved": ("superseded", "expired", "removed"),
+}
+# What a person who clicked expects to be told: the field as it stands in `before` and `after`.
+MOVABLE = (
+    "status",
+    "type",
+    "key",
+    "value",
+    "text",
+    "everyone",
+    "agent_ids",
+    "expires_at",
+    "approved_at",
+    "approved_by_id",
+    "confirmed_at",
+    "review_due_at",
+    "put_off_until",
+    "superseded_by_id",
+)
+
+
+def as_mermaid() -> str:
+    """The table as the diagram of docs/architecture.md draws it; a test holds the two together."""
+    lines = ["stateDiagram-v2", "    [*] --> proposed"]
+    lines += [f"    {start} --> {end}" for start, ends in TRANSITIONS.items() for end in ends]
+    ends = sorted({end for ends in TRANSITIONS.values() for end in ends} - set(TRANSITIONS))
+    return "\n".join(lines + [f"    {end} --> [*]" for end in ends])
