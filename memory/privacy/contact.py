@@ -13,15 +13,16 @@ _EMAIL = re.compile(
     r"(?<![\w.+%-])([A-Za-z0-9][A-Za-z0-9._%+-]{0,63})@((?:[A-Za-z0-9-]{1,63}\.){1,8}([A-Za-z]{2,24}))(?![\w-]|:[\w/~.])",
     re.ASCII,
 )
-_MACHINE_NAMES = frozenset(
-    "git hg svn noreply no-reply donotreply do-not-reply bot root nobody postmaster mailer-daemon notifications".split()
+MACHINE_NAMES = (
+    "git hg svn noreply no-reply donotreply do-not-reply bot root nobody postmaster mailer-daemon notifications"
 )
 # What follows the last dot of a file name, a unit or a host that only machines resolve.
-_NO_DOMAIN = frozenset(
+NO_DOMAIN = (
     "png jpg jpeg gif svg webp ico js mjs cjs ts tsx jsx css scss html json yml yaml toml lock xml txt py rb rs java"
-    " kt php c h cpp sh sql"
-    " service socket target timer mount slice local localdomain internal lan corp cluster home arpa".split()
+    " kt php c h cpp sh sql service socket target timer mount slice local localdomain internal lan corp cluster home arpa"
 )
+_MACHINE_NAMES = frozenset(MACHINE_NAMES.split())
+_NO_DOMAIN = frozenset(NO_DOMAIN.split())
 _REMOTE_SHELL = re.compile(r"\b(?:ssh|scp|rsync|sftp|mosh)\b[^\n]{0,60}$")
 
 # A run of digits with the marks people put between them; what it is, is decided below.

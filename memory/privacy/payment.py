@@ -72,8 +72,8 @@ def _iban_candidates(text: str, runs: list[tuple[int, int]], named: bool) -> Ite
 def _iban_length(candidate: str) -> int:
     """How much of the candidate is the IBAN: capital words right behind it look like more of it. 0 for none."""
     for end in range(len(candidate), 14, -1):
-        if candidate[end - 1] not in " -" and (end == len(candidate) or candidate[end] in " -"):
-            # The country's own check digits are left out: bank numbers change, the outer check holds.
-            if iban.is_valid(candidate[:end], check_country=False):
-                return end
+        is_group = candidate[end - 1] not in " -" and (end == len(candidate) or candidate[end] in " -")
+        # The country's own check digits are left out: bank numbers change, the outer check holds.
+        if is_group and iban.is_valid(candidate[:end], check_country=False):
+            return end
     return 0
