@@ -19,7 +19,8 @@ MACHINE_NAMES = (
 # What follows the last dot of a file name, a unit or a host that only machines resolve.
 NO_DOMAIN = (
     "png jpg jpeg gif svg webp ico js mjs cjs ts tsx jsx css scss html json yml yaml toml lock xml txt py rb rs java"
-    " kt php c h cpp sh sql service socket target timer mount slice local localdomain internal lan corp cluster home arpa"
+    " kt php c h cpp sh sql service socket target timer mount slice local localdomain internal"
+    " lan corp cluster home arpa"
 )
 _MACHINE_NAMES = frozenset(MACHINE_NAMES.split())
 _NO_DOMAIN = frozenset(NO_DOMAIN.split())
