@@ -45,7 +45,7 @@ _LOCAL_HOST = re.compile(
     re.IGNORECASE,
 )
 # The words that name a secret, and what may stand between one and its value.
-_WORDS = ("passw", "passphrase", "pass", "pwd", "secret", "token", "key", "credential")
+_WORDS = ("passw", "passphrase", "pass", "pwd", "pw", "secret", "token", "key", "credential")
 _KEY_OF = tuple(
     f"{kind}{mark}"
     for kind in ("api", "access", "auth", "private", "encryption", "signing", "secret", "account", "service", "master")
@@ -55,6 +55,7 @@ _GIVEN = re.compile(
     r"(?P<more>(?:or[dt]|d|phrase)?s?(?:[_-][A-Za-z0-9]{1,12}){0,2})"
     r"\\?[\"'`\]]{0,2}[ \t]{0,3}(?:=>|:=|==?|:)[ \t]{0,3}(?:[a-z]?\\?[\"'`])?"
     r"(?P<value>(?<=[\"'`])[^\"'`\n\\]{4,200}|[^\s\"'`,;<>\\]{4,200})",
+    re.IGNORECASE,
 )
 # Names of tokens that are no credentials: a page's cursor, a parser's output.
 _HARMLESS_WORDS = (
@@ -80,7 +81,7 @@ def find(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 def _is_credential(word: str, match: re.Match[str], lowered: str, position: int) -> bool:
     before = lowered[max(0, position - 16) : position]
-    if word in ("pass", "pwd") and before[-1:].isalnum() and before[-2:] not in ("\\n", "\\t", "\\r"):
+    if word in ("pass", "pwd", "pw") and before[-1:].isalnum() and before[-2:] not in ("\\n", "\\t", "\\r"):
         return False  # bypass: …
     if word == "key" and not before.endswith(_KEY_OF):
         return False

@@ -15,28 +15,29 @@ from memory.privacy.findings import Finding
 
 # Said of people only. A stem stands for what begins with it.
 CONDITIONS = """
-diabet* insulin asthma* asma epilep* hiv vih sida chemotherap* chimiothérapie quimioterapia dialysis dialyse
+diabet* diabét* insulin asthma* asma epilep* hiv vih sida chemotherap* chimiothérapie quimioterapia dialysis dialyse
 parkinson* alzheimer* dementia demenz demencia schizophren* esquizofren* antidepress* autism* autist* adhd tdah ptsd
-miscarriage fehlgeburt hepatitis migraine* migräne migraña leukemia leukaemia leukämie leucemia lymphoma fibromyalgia
-endometriosis anorexi* bulimi* dyslexi* multiple·sclerosis multiple·sklerose esclerosis·múltiple sclérose·en·plaques
-cystic·fibrosis crohn* celiac coeliac zöliakie arthritis sciatica heart·attack herzinfarkt crise·cardiaque infarto
-schlaganfall panic·attack* anxiety·disorder bipolar·disorder eating·disorder clinical·depression postpartum·depression
-burnout wheelchair* rollstuhl* medical·condition* health·condition* medical·history medical·leave medical·treatment
-sick·leave krankgeschrieben krankschreib* arrêt·maladie baja·médica chronic·illness chronic·pain chronically·ill
-terminally·ill mental·health·issue* mental·illness speech·impediment hearing·impaired hard·of·hearing
-visually·impaired hearing·loss physical·disability mental·disability schwerbehindert* schwanger* embarazada embarazo
-grossesse gravidez grávida incinta gravidanza zwanger zwangerschap ivf·treatment gynecologist gynaecologist oncolog*
-cardiologist psychiatrist* psychotherap* hospice séropositi* seropositi* suikerziekte blutdruck blood·pressure
-blood·type prosthe* pacemaker organ·transplant alcoholi* drug·addict* addiction·treatment erkrank* enfermedad*
-malattia doença discapacidad handicapé* invalidité behindert* behinderung
+miscarri* chemo long·covid covid·positive fehlgeburt hepatitis migraine* migräne migraña leukemia leukaemia leukämie
+leucemia lymphoma fibromyalgia endometriosis anorexi* bulimi* dyslexi* multiple·sclerosis multiple·sklerose
+esclerosis·múltiple sclérose·en·plaques cystic·fibrosis crohn* celiac coeliac zöliakie arthritis sciatica heart·attack
+herzinfarkt crise·cardiaque infarto schlaganfall panic·attack* anxiety·disorder bipolar·disorder eating·disorder
+clinical·depression postpartum·depression burnout wheelchair* rollstuhl* medical·condition* health·condition*
+medical·history medical·leave medical·treatment sick·leave krankgeschrieben krankschreib* arrêt·maladie baja·médica
+chronic·illness chronic·pain chronically·ill terminally·ill mental·health·issue* mental·illness speech·impediment
+hearing·impaired hard·of·hearing visually·impaired hearing·loss physical·disability mental·disability schwerbehinder*
+schwanger* embarazada embarazo grossesse gravidez grávida incinta gravidanza zwanger zwangerschap ivf·treatment
+gynecologist gynaecologist oncolog* cardiologist psychiatrist* psychotherap* hospice séropositi* seropositi*
+suikerziekte blutdruck blood·pressure blood·type prosthe* pacemaker organ·transplant alcoholi* drug·addict*
+addiction·treatment erkrank* enfermedad* malattia doença discapacidad handicapé* invalidité behindert* behinderung
 """
 # Said of machines, tests and metaphors too: only with a person in the sentence.
 AMBIGUOUS = """
 cancer* krebs cáncer cancro câncer kanker tumor* tumour* depress* depresión depressão depressione dépressi* anxiety
 surgery surgeries pregnan* enceinte disability disabilities disabled·person medication* medicament* medikament*
 prescri* diagnosed diagnostiziert allerg* alérgic* alergia stroke seizure* therapy therapist therapie hospital*
-krankenhaus hôpital ospedale krank krankheit maladie illness disease* sick injury injured fever symptoms disorder deaf
-blind autoimmune infection doctor·appointment rehab overdose suicid* self·harm
+krankenhaus hôpital ospedale krank krankheit maladie illness disease* feeling·sick called·in·sick off·sick i·am·sick
+i'm·sick is·ill injury injured fever deaf blind autoimmune infection doctor·appointment rehab overdose suicid*
+self·harm
 """
 
 _PERSON = re.compile(
@@ -44,7 +45,7 @@ _PERSON = re.compile(
     r"|partner|son|daughter|child|children"
     r"|kid|kids|baby|mother|father|mom|mum|dad|brother|sister|grandmother|grandfather|friend|colleague|boss"
     r"|employee|customer|client"
-    r"|caller|patient|patients|passenger|guest|member|traveller|traveler|mr|mrs|ms|suffers?|suffering"
+    r"|caller|user|patient|patients|passenger|guest|member|traveller|traveler|mr|mrs|ms|suffers?|suffering"
     r"|undergo\w*|recovering"
     r"|ich|mich|mir|mein\w*|er|sie|ihr\w*|sein\w*|kund\w+|patient\w*|mutter|vater|frau|mann|tochter|sohn|kind"
     r"|leide[tn]?"
@@ -95,7 +96,7 @@ def _terms() -> dict[bytes, list[_Term]]:
             words = entry.rstrip("*").replace("·", " ")
             body = re.escape(words).replace(r"\ ", r"[ \n-]") + (r"\w*" if entry.endswith("*") else "")
             pattern = re.compile(rf"(?<![\w/.@#-]){body}(?![\w/=@-]|\.\w)")
-            terms.setdefault(words.split(" ")[0].encode()[:5], []).append(_Term(pattern, rule))
+            terms.setdefault(re.split(r"[' ]", words)[0].encode()[:5], []).append(_Term(pattern, rule))
     return terms
 
 

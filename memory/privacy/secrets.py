@@ -192,6 +192,13 @@ RULES: tuple[Rule, ...] = (
         one_word=False,
     ),
     Rule(
+        "command-password",
+        ("mysql", "mariadb", "sshpass"),
+        re.compile(r"(?:mysql\w*|mariadb[\w-]*|sshpass)[^\n]{0,120}?\s-p ?[\"']?([^\s\"'$-][^\s\"'$]{3,100})"),
+        lambda match: is_password(match[1]),
+        one_word=False,
+    ),
+    Rule(
         "spoken-password",
         ("password", "passwort", "passphrase", "passcode", "kennwort", "mot de passe", "contraseña", "senha"),
         _SPOKEN_PASSWORD,
