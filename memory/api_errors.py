@@ -58,7 +58,10 @@ class Unavailable(ApiError):
 
 def answer(error: ApiError) -> HttpResponse:
     body = {"code": error.code, "message": error.message, "field": error.field}
-    return JsonResponse(body, status=error.status, headers=error.headers)
+    response = JsonResponse(body, status=error.status, headers=error.headers)
+    # Django would log the address of every refusal, and a session's id in it may name a person.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def install(api: NinjaAPI) -> None:

@@ -7,4 +7,5 @@ from django.urls import path, re_path
 from memory.api import api
 from memory.api_errors import not_found
 
-urlpatterns = [path("", api.urls), re_path(r"^.*$", not_found)]
+# The root first: ninja's own answer to it is a page.
+urlpatterns = [path("", not_found), path("", api.urls), re_path(r"^", not_found)]

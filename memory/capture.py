@@ -12,12 +12,11 @@ from datetime import datetime
 from django.conf import settings
 from django.utils import timezone as clock
 
-from memory.capture_batch import BadCapture, Batch, BrokenObservation, Receipt, open_batch, short
+from memory.capture_batch import BadCapture, Batch, BrokenObservation, Receipt, open_batch, short, subject_of
 from memory.capture_store import store
 from memory.capture_writer import NotInTime, writer
 from memory.importers.whereabouts import repository_of
-from memory.models import BadSubject, Observation
-from memory.models.subject import split
+from memory.models import Observation
 from memory.transcript import Incoming, IncomingSession
 from projects import tenancy
 from projects.models import Agent, Person
@@ -123,8 +122,8 @@ def coding_subjects(cwd: str, person: Person | None, git_remote: str = "") -> li
 def _is_subject(written: str) -> bool:
     # A folder may have any name; one that makes no subject is no reason to refuse the work done in it.
     try:
-        split(written)
-    except BadSubject:
+        subject_of(written)
+    except BadCapture:
         return False
     return True
 

@@ -235,18 +235,21 @@ def _paths(paths: Iterable[str]) -> str:
     return _json(kept) if kept else "[]"
 
 
+def subject_of(written: str, field: str = "subjects") -> tuple[str, str]:
+    """Type and id of a subject as written. Raises BadCapture."""
+    try:
+        kind, ident = subject.split(written)
+        privacy.clean_id(ident, 4 * subject.MAX_LENGTH)
+    except (subject.BadSubject, privacy.BadIdentifier) as bad:
+        raise BadCapture(field, "bad_subject", str(bad)) from None
+    return kind, ident
+
+
 def _subjects(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    found: dict[tuple[str, str], None] = {}
-    for one in written:
-        try:
-            kind, ident = subject.split(one)
-            privacy.clean_id(ident, 4 * subject.MAX_LENGTH)
-        except (subject.BadSubject, privacy.BadIdentifier) as bad:
-            raise BadCapture("subjects", "bad_subject", str(bad)) from None
-        found[(kind, ident)] = None
+    found = tuple(dict.fromkeys(subject_of(one, f"subjects.{number}") for number, one in enumerate(written)))
     if len(found) > MOST_SUBJECTS:
         raise BadCapture("subjects", "too_many", f"A session is about at most {MOST_SUBJECTS} subjects.")
-    return tuple(found)
+    return found
 
 
 def _timezone(name: str) -> str:

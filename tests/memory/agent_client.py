@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from django.core import signals
+from django.db import close_old_connections
+
 
 @dataclass
 class Answer:
@@ -85,11 +88,14 @@ class AgentClient:
         def start_response(status: str, headers: list[tuple[str, str]], *rest: Any) -> None:
             said.update(status=int(status.split(" ")[0]), headers=dict(headers))
 
-        response = application(environ, start_response)
+        # As in Django's own client: the end of a request would close the connection of the test's transaction.
+        signals.request_started.disconnect(close_old_connections)
+        signals.request_finished.disconnect(close_old_connections)
         try:
+            response: Any = application(environ, start_response)
             content = b"".join(response)
+            response.close()
         finally:
-            close = getattr(response, "close", None)
-            if close:
-                close()
+            signals.request_started.connect(close_old_connections)
+            signals.request_finished.connect(close_old_connections)
         return Answer(said["status"], said["headers"], content)
