@@ -1,0 +1,392 @@
+"""The brief: what an agent should know before it begins, within its budget, and the record that it was told.
+
+`build` reads and never writes; `serve` builds, answers "unchanged" where it is, and logs. What an agent may not see
+never appears, not even as an id among what was left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Any, cast
+
+from django.db import connections
+from django.db.models import OuterRef, Q, Subquery
+
+from memory import privacy, retractions, retrieval, short_ids
+from memory.brief_text import Composed, Line, Section, compose, head, withdrawn_line
+from memory.models import BriefServed, Evidence, Fact, Session, SessionSubject, Subject
+from memory.models.subject import PROJECT, lookup_hmac
+from memory.rendering import Known, fact_line, note
+from memory.retractions import retract
+from memory.retrieval import day, priority
+from memory.tokens import TOKENIZER
+from memory.types import SINGLE_VALUED
+from projects import audit
+from projects.models import Agent, Person
+
+__all__ = ["Brief", "Dropped", "Item", "build", "cleaned_task", "retract", "serve"]
+
+TASK_CHARS = 500
+# Work happens in these; what was learned there is chosen by the task. Everything else is about somebody.
+PLACES = ("repo", PROJECT)
+# A line costs ten tokens and more, so this many candidates fill any budget; a subject may have ten thousand.
+LEAST_CANDIDATES = 300
+TOKENS_PER_LINE = 8
+TASK_CANDIDATES = 200
+LEFT_OUT_LISTED = 50
+WITHDRAWN_LISTED = 10
+
+STANDING, ABOUT, TASK, HOLDS_HERE = "standing", "about the subject", "for the task", "holds here"
+DID_NOT_FIT, BELOW_FLOOR, OWN_VALUE = "did not fit", "below the floor", "own value instead"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One fact of a brief, and why it came. `score` is its relevance to the task, without one its priority."""
+
+    id: str
+    type: str
+    key: str
+    value: Any
+    text: str
+    score: float
+    why: str
+    tokens: int
+    times_seen: int
+    last_seen_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fact the agent may see and did not get, and the reason."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What would be sent. Row ids beside it are for the record, never for the answer."""
+
+    text: str
+    items: tuple[Item, ...]
+    tokens: int
+    budget: int
+    dropped: tuple[Dropped, ...]
+    retracted: tuple[str, ...]
+    paused: bool
+    capture_dropped: int
+    etag: str = ""
+    unchanged: bool = False
+    subject_ids: tuple[int, ...] = ()
+    session_id: int | None = None
+    # Facts served before that no longer hold and are not on record yet: gone by the clock alone.
+    newly_retracted: tuple[int, ...] = ()
+    served_pk: int | None = None
+
+    @property
+    def fact_ids(self) -> list[int]:
+        return [pk for item in self.items if (pk := short_ids.decode(item.id)) is not None]
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A visible fact on its way into the brief."""
+
+    row: dict[str, Any]
+    priority: float
+    relevance: float | None
+    why: str
+    line: Line
+    last_seen_on: date
+
+
+@dataclass(slots=True)
+class _Context:
+    """Whom and what the brief is about: subjects in the order of their sections."""
+
+    subjects: list[Subject] = field(default_factory=list)
+    session: Session | None = None
+
+    @property
+    def ids(self) -> list[int]:
+        return [subject.pk for subject in self.subjects]
+
+
+def build(
+    agent: Agent,
+    *,
+    session: str | None = None,
+    subjects: Sequence[tuple[str, str]] = (),
+    task: str | None = None,
+    max_tokens: int,
+    known_etags: Collection[str] = (),
+    person: Person | None = None,
+    now: datetime,
+) -> Brief:
+    """The brief for this agent now. `session` is its own external id, `subjects` are (type, id) halves.
+
+    Standing facts come first, then what is known about the session's and the named subjects, then what fits the task
+    among what holds in the project and its repositories (without a task all of that, by priority). A brief about
+    nobody is about the project, its repositories and `person`, the holder of the key.
+    """
+    context = _context(agent, session, subjects, person)
+    if agent.paused_at or agent.archived_at or agent.project.paused_at:
+        return _finished(
+            Brief("", (), 0, max_tokens, (), (), True, agent.dropped_count, "", False, tuple(context.ids)), known_etags
+        )
+    asked = (task or "").strip() or None
+    candidates, below = _candidates(agent, context, asked, max_tokens, now)
+    shown = {one.row["id"] for one in [*candidates, *below]}
+    retracted, newly = retractions.withdrawn(agent, context.session, shown, now)
+    sections, by_section = _sections(context, candidates, retracted)
+    composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
+    came = _items(composed, by_section)
+    dropped = [
+        *(Dropped(_short(one), DID_NOT_FIT) for one in candidates if one.row["id"] not in came),
+        *_shadowed(agent, candidates, now),
+        *(Dropped(_short(one), BELOW_FLOOR) for one in below),
+    ]
+    return _finished(
+        Brief(
+            text=composed.text,
+            items=tuple(came.values()),
+            tokens=composed.tokens,
+            budget=max_tokens,
+            dropped=tuple(dropped[:LEFT_OUT_LISTED]),
+            retracted=tuple(short_ids.encode(pk) for pk in retracted),
+            paused=False,
+            capture_dropped=agent.dropped_count,
+            subject_ids=tuple(context.ids),
+            session_id=context.session.pk if context.session else None,
+            newly_retracted=tuple(newly),
+        ),
+        known_etags,
+    )
+
+
+def serve(agent: Agent, *, task: str | None = None, now: datetime, **asked: Any) -> Brief:
+    """Builds the brief and writes down that this agent was told: one row, one audit event."""
+    brief = build(agent, task=task, now=now, **asked)
+    with connections[BriefServed.objects.db].cursor() as cursor:
+        # The last few may be lost in a crash of the machine; waiting for the disk would double the brief's time.
+        cursor.execute("SET LOCAL synchronous_commit = off")
+    if brief.newly_retracted:
+        retractions.note_ended(agent, brief.newly_retracted, now)
+    served = BriefServed.objects.create(
+        project_id=agent.project_id,
+        agent_id=agent.pk,
+        session_id=brief.session_id,
+        subject_ids=list(brief.subject_ids),
+        etag=brief.etag,
+        fact_ids=brief.fact_ids,
+        items=[
+            {"id": short_ids.decode(item.id), "why": item.why, "tokens": item.tokens, "score": item.score}
+            for item in brief.items
+        ],
+        left_out=[{"id": short_ids.decode(one.id), "why": one.why} for one in brief.dropped],
+        text="" if brief.unchanged else brief.text,
+        tokens=brief.tokens,
+        budget=brief.budget,
+        task=cleaned_task(task),
+        unchanged=brief.unchanged,
+        paused=brief.paused,
+        at=now,
+    )
+    audit.record(
+        "brief.serve",
+        agent,
+        project_id=agent.project_id,
+        object_kind="fact",
+        object_ids=brief.fact_ids,
+        now=now,
+    )
+    # Once in ten seconds is enough to tell; eight clients of one agent must not wait for each other's row.
+    Agent.objects.filter(
+        Q(last_brief_at__isnull=True) | Q(last_brief_at__lt=now - timedelta(seconds=10)), pk=agent.pk
+    ).update(last_brief_at=now)
+    return replace(brief, served_pk=served.pk)
+
+
+def cleaned_task(task: str | None) -> str:
+    """The task as the record keeps it: without secrets, one line, shortened."""
+    if not task:
+        return ""
+    cleaned = " ".join(privacy.clean_text(task[: 10 * TASK_CHARS]).text.split())
+    return cleaned if len(cleaned) <= TASK_CHARS else cleaned[: TASK_CHARS - 1] + "…"
+
+
+# How it is put together ----------------------------------------------------------------------------------------------
+
+
+def _context(agent: Agent, session: str | None, named: Sequence[tuple[str, str]], person: Person | None) -> _Context:
+    project_id = agent.project_id
+    run = Session.objects.filter(agent=agent, external_id=session).order_by("pk").first() if session else None
+    hashes = [lookup_hmac(project_id, kind, ident) for kind, ident in named]
+    own = lookup_hmac(project_id, PROJECT, agent.project.slug)
+    wanted = Q(lookup_hmac__in=[*hashes, own])
+    if run is not None:
+        wanted |= Q(pk__in=SessionSubject.objects.filter(session=run).values("subject"))
+    if run is None and not named:
+        wanted |= Q(entity_type="repo")
+        if person is not None:
+            wanted |= Q(lookup_hmac=lookup_hmac(project_id, "person", person.email))
+    found = list(Subject.objects.filter(project_id=project_id).filter(wanted).order_by("pk"))
+    place = {value: number for number, value in enumerate(hashes)}
+    # The named ones as they were named, then the session's people, then the repositories, the project last.
+    found.sort(
+        key=lambda one: (
+            PLACES.index(one.entity_type) + 1 if one.entity_type in PLACES else 0,
+            place.get(one.lookup_hmac, len(place)),
+            one.pk,
+        )
+    )
+    return _Context(found, run)
+
+
+def _candidates(
+    agent: Agent, context: _Context, task: str | None, max_tokens: int, now: datetime
+) -> tuple[list[_Candidate], list[_Candidate]]:
+    """(what should come, best first; what the task does not ask for), all of it visible to the agent."""
+    scored = {}
+    if task:
+        ids = context.ids
+        hits = retrieval.score(agent, task, subjects=ids, min_score=0.0, limit=TASK_CANDIDATES, now=now)
+        scored = {hit.pk: hit.relevance for hit in hits}
+    zone = agent.project.timezone
+    today = day(now, zone)
+    names = {subject.pk: subject for subject in context.subjects}
+    chosen: list[_Candidate] = []
+    below: list[_Candidate] = []
+    for row in _rows(agent, context, list(scored), max_tokens, now):
+        relevance = scored.get(row["id"], 0.0) if task else None
+        subject = names[row["subject_id"]]
+        is_place = subject.entity_type in PLACES
+        why = STANDING if row["standing"] else ABOUT if not is_place else TASK if task else HOLDS_HERE
+        seen_on = day(row["last_seen_at"], zone)
+        rank = priority(row["type"], row["source"], row["times_seen"], seen_on, today, relevance or 0.0)
+        one = _Candidate(row, rank, relevance, why, _line(row, subject, zone), seen_on)
+        is_below = why == TASK and (relevance or 0.0) < retrieval.MIN_SCORE
+        (below if is_below else chosen).append(one)
+    for group in (chosen, below):
+        group.sort(key=lambda one: (-round(one.priority, 4), one.row["id"]))
+    return chosen, below
+
+
+def _rows(
+    agent: Agent, context: _Context, scored: list[int], max_tokens: int, now: datetime
+) -> Iterable[dict[str, Any]]:
+    limit = max(LEAST_CANDIDATES, max_tokens // TOKENS_PER_LINE)
+    said_by = Evidence.objects.filter(fact=OuterRef("pk")).order_by("pk").values("observation__role")[:1]
+    rows = (
+        Fact.objects.visible_to(agent, now)
+        .filter(subject_id__in=context.ids)
+        .annotate(said_by=Subquery(said_by))
+        .order_by("-standing", "-last_seen_at", "-pk")
+        .values(
+            "id",
+            "subject_id",
+            "type",
+            "key",
+            "value",
+            "text",
+            "standing",
+            "everyone",
+            "source",
+            "times_seen",
+            "first_seen_at",
+            "last_seen_at",
+            "confirmed_at",
+            "said_by",
+            "proposed_by_agent__slug",
+        )
+    )
+    return cast("Iterable[dict[str, Any]]", rows[:limit])
+
+
+def _line(row: dict[str, Any], subject: Subject, zone: str) -> Line:
+    known = Known(
+        type=row["type"],
+        entity_type=subject.entity_type,
+        standing=row["standing"],
+        times_seen=row["times_seen"],
+        first_seen_on=day(row["first_seen_at"], zone),
+        confirmed_on=day(row["confirmed_at"], zone) if row["confirmed_at"] else None,
+        said_by=row["said_by"] or "",
+        agent=row["proposed_by_agent__slug"] or "",
+    )
+    return Line(row["id"], fact_line(short_ids.encode(row["id"]), row["text"], note(known)))
+
+
+def _sections(
+    context: _Context, candidates: list[_Candidate], retracted: list[int]
+) -> tuple[list[Section], list[dict[int, _Candidate]]]:
+    """The sections in the order of the text, and beside each the candidates whose lines it holds."""
+    groups: list[tuple[str, list[_Candidate]]] = [("Standing", [one for one in candidates if one.why == STANDING])]
+    for subject in context.subjects:
+        about = [one for one in candidates if one.why in (ABOUT, HOLDS_HERE) and one.row["subject_id"] == subject.pk]
+        words = "the project" if subject.entity_type == PROJECT else f"{subject.entity_type} {subject.entity_id}"
+        groups.append((f"About {words}", about))
+    groups.append(("For this task", [one for one in candidates if one.why == TASK]))
+    sections = [Section(title, [one.line for one in group]) for title, group in groups]
+    # A wrong line costs more than a missing one: what no longer holds takes its room first.
+    withdrawn = [Line(pk, withdrawn_line(short_ids.encode(pk))) for pk in retracted[:WITHDRAWN_LISTED]]
+    sections.append(Section("Withdrawn since your last brief", withdrawn, turn=0))
+    return sections, [{one.row["id"]: one for one in group} for _, group in groups]
+
+
+def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[int, Item]:
+    came = {}
+    for kept, group in zip(composed.kept, by_section, strict=False):
+        for pk, line_tokens in kept.items():
+            one = group[pk]
+            score = one.priority if one.relevance is None else one.relevance
+            came[pk] = Item(
+                id=short_ids.encode(pk),
+                type=one.row["type"],
+                key=one.row["key"],
+                value=one.row["value"],
+                text=one.row["text"],
+                score=round(score, 2),
+                why=one.why,
+                tokens=line_tokens,
+                times_seen=one.row["times_seen"],
+                last_seen_on=one.last_seen_on.isoformat(),
+            )
+    return came
+
+
+def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list[Dropped]:
+    """Everyone's values that this agent would get if it had none of its own. No query where it has none."""
+    own = [one.row for one in candidates if not one.row["everyone"] and one.row["type"] in SINGLE_VALUED]
+    if not own:
+        return []
+    same = Q()
+    for row in own:
+        same |= Q(subject_id=row["subject_id"], type=row["type"], key=row["key"])
+    shadowed = Fact.objects.filter(same, project_id=agent.project_id, everyone=True).live(now).order_by("pk")
+    return [Dropped(short_ids.encode(pk), OWN_VALUE) for pk in shadowed.values_list("pk", flat=True)]
+
+
+def _short(one: _Candidate) -> str:
+    return short_ids.encode(one.row["id"])
+
+
+def _finished(brief: Brief, known_etags: Collection[str]) -> Brief:
+    """With the hash of what would be sent: whatever moves in the answer moves the hash, so it cannot be stale."""
+    sent = {
+        "text": brief.text,
+        "items": [asdict(item) for item in brief.items],
+        "tokens": brief.tokens,
+        "tokenizer": TOKENIZER,
+        "budget": brief.budget,
+        "dropped": [asdict(one) for one in brief.dropped],
+        "retracted": brief.retracted,
+        "paused": brief.paused,
+    }
+    etag = hashlib.sha256(json.dumps(sent, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return replace(brief, etag=etag, unchanged=etag in known_etags)
