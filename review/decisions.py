@@ -120,7 +120,6 @@ def create(
 ) -> Outcome:
     """A memory written by hand and countersigned by its author. Raises BadDecision, NotAllowed."""
     text = clean_sentence(text)
-    extra = {"expires_at": expires_at} if expires_at else {}
     fact, is_new = Fact.propose(
         subject=subject,
         type=type,
@@ -132,8 +131,8 @@ def create(
         everyone=everyone,
         agent_ids=agent_ids,
         findings=[finding.as_dict() for finding in privacy.clean_text(text).findings],
+        expires_at=expires_at,
         now=now,
-        **extra,
     )
     if not is_new:
         raise BadDecision("The same memory waits in the pile already. Approve it there.", "text")

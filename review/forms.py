@@ -30,7 +30,7 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
         if name in data:
             form[name] = data[name]
     if "until" in data:
-        form["until"] = now + timedelta(days=PUT_OFF_DAYS.get(data["until"], 1))
+        form["until"] = now + timedelta(days=PUT_OFF_DAYS.get(str(data["until"]), 1))
     return form
 
 

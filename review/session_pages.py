@@ -40,20 +40,16 @@ class Line:
 @require_GET
 @project_page(Role.VIEWER)
 def sessions(request: HttpRequest, membership: Membership) -> HttpResponse:
-    found = Session.objects.filter(project=membership.project)
+    last = short_ids.decode(request.GET.get("before", ""), "s")
+    anchor = Session.objects.filter(pk=last, project=membership.project).first() if last else None
+    listed = Session.objects.before(anchor) if anchor is not None else Session.objects.all()
+    found = listed.filter(project=membership.project)
     agent = request.GET.get("agent", "")
     if agent:
         found = found.filter(agent__slug=agent)
     state = request.GET.get("state", "")
     if state in SessionStatus.values:
         found = found.filter(status=state)
-    last = short_ids.decode(request.GET.get("before", ""), "s")
-    anchor = Session.objects.filter(pk=last, project=membership.project).first() if last else None
-    if anchor is not None:
-        found = found.extra(
-            where=["(memory_session.last_seen_at, memory_session.id) < (%s, %s)"],
-            params=[anchor.last_seen_at, anchor.pk],
-        )
     page = list(
         found.select_related("agent")
         .prefetch_related("subjects", "distill_jobs")

@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import ExpressionWrapper, F, Func, Q, Value
+from django.db.models.lookups import LessThan
 
 from memory.models.subject import Subject
 from projects.models import Agent, Project
@@ -22,9 +23,19 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """Sessions with something unread whose last word is older than their project's idle time."""
         return self.filter(
             status=SessionStatus.OPEN,
-            last_seen_at__lte=now - timedelta(minutes=1) * F("project__idle_minutes"),
+            last_seen_at__lte=ExpressionWrapper(
+                Value(now) - F("project__idle_minutes") * Value(timedelta(minutes=1)),
+                output_field=models.DateTimeField(),
+            ),
             observation_count__gt=0,
         )
+
+    def before(self, anchor: Session) -> Self:
+        """What stands below `anchor` in a list by last word, newest first."""
+        # The row form: as two comparisons joined by OR, a deep page would be as slow as OFFSET.
+        place = Func(F("last_seen_at"), F("pk"), function="ROW", output_field=models.TextField())
+        other = Func(Value(anchor.last_seen_at), Value(anchor.pk), function="ROW", output_field=models.TextField())
+        return self.filter(LessThan(place, other))
 
 
 class Session(models.Model):

@@ -272,3 +272,18 @@ def test_a_transcript_marks_the_quotes_and_numbers_their_memories(cast: Cast) ->
     assert "1 memory came from here" in transcript
     assert client.get("/p/shop/sessions").status_code == 200
     assert client.get("/p/shop/briefs").status_code == 200
+
+
+def test_the_sessions_list_goes_on_below_its_last_line(cast: Cast, now: datetime) -> None:
+    with tenancy.project(cast.project.pk):
+        # Two with the same last word: the id decides between them.
+        for number in range(53):
+            factories.session(cast.support, f"call-{number:02}", now=now - timedelta(minutes=number // 2))
+    client = signed_in(cast.rita)
+    first = client.get("/p/shop/sessions").content.decode()
+    assert first.count("<tr>") == 51
+    older = re.search(r'href="(\?before=[^"]+)"', first)
+    assert older is not None
+    second = client.get("/p/shop/sessions" + older.group(1).replace("&amp;", "&")).content.decode()
+    shown = re.findall(r"call-\d\d", first) + re.findall(r"call-\d\d", second)
+    assert sorted(shown) == sorted(f"call-{number:02}" for number in range(53))
