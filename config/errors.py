@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import get_template
+
+from projects import tenancy
+
+RETRY_AFTER_SECONDS = 5
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "403_csrf.html", status=403)
+    return _page(request, "403_csrf.html", 403)
 
 
 def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:
-    return render(request, "400.html", status=400)
+    return _page(request, "400.html", 400)
 
 
 def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
-    return render(request, "403.html", status=403)
+    """PermissionDenied may carry a sentence of ours; without one the page says that the role does not reach."""
+    return _page(request, "403.html", 403, exception=str(exception or ""))
 
 
 def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
-    return render(request, "404.html", status=404)
+    return _page(request, "404.html", 404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return render(request, "500.html", status=500)
+    """Rendered without the request: whatever broke, a context processor may be what it broke in."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        answer = HttpResponse(get_template("503.html").render({}), status=503)
+        answer["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return answer
+    return HttpResponse(get_template("500.html").render({}), status=500)
+
+
+def _page(request: HttpRequest, template: str, status: int, **context: Any) -> HttpResponse:
+    """With the reader's projects set again: the view's transaction is over, and the bar counts what waits."""
+    try:
+        with tenancy.projects(row.project_id for row in getattr(request, "memberships", [])):
+            return render(request, template, context, status=status)
+    except (OperationalError, InterfaceError):
+        return server_error(request)

@@ -7,6 +7,7 @@ import hmac
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import environ
 from csp.constants import NONCE, NONE, SELF
@@ -119,6 +120,8 @@ def _database() -> dict[str, Any]:
         raise ImproperlyConfigured("DATABASE_URL must name a Postgres database: postgres://user:password@host/name")
     settings["ENGINE"] = "config.database"
     settings["FOREIGN"] = True
+    # A socket's folder stands percent-encoded where a host would.
+    settings["HOST"] = unquote(settings.get("HOST") or "")
     settings.setdefault("OPTIONS", {})
     return settings
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from memory.models import Fact
 from projects.models import Membership
+from review.templatetags.desk import clock
 
 THEMES = ("light", "dark", "system")
 
@@ -32,10 +33,10 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         project = membership.project
         context["waiting_count"] = Fact.objects.filter(project=project).waiting(timezone.now()).count()
         if project.paused_at:
-            context["paused"] = [f"Briefs of {project.slug} are paused since {project.paused_at:%H:%M}."]
+            context["paused"] = [f"All briefs of {project.slug} are paused since {clock(project.paused_at)}."]
         else:
             context["paused"] = [
-                f"Briefs to {agent.slug} are paused since {agent.paused_at:%H:%M}."
-                for agent in project.agents.filter(paused_at__isnull=False)
+                f"Briefs to {agent.slug} are paused since {clock(agent.paused_at)}."
+                for agent in project.agents.filter(paused_at__isnull=False, archived_at__isnull=True)
             ]
     return context

@@ -34,3 +34,12 @@ class Agent(models.Model):
     def resume(self) -> None:
         self.paused_at = None
         self.save(update_fields=["paused_at"])
+
+    def archive(self, now: datetime) -> None:
+        """Its keys stop working; nothing of it is deleted."""
+        self.archived_at = now
+        self.save(update_fields=["archived_at"])
+
+    def bring_back(self) -> None:
+        self.archived_at = None
+        self.save(update_fields=["archived_at"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zoneinfo
+from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -32,3 +33,12 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    def pause(self, now: datetime) -> None:
+        """From now on no agent of the project is told anything; all are still heard."""
+        self.paused_at = now
+        self.save(update_fields=["paused_at"])
+
+    def resume(self) -> None:
+        self.paused_at = None
+        self.save(update_fields=["paused_at"])

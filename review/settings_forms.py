@@ -1,0 +1,204 @@
+"""What people type round the desk: a first visit, an invitation, a project, an agent, a key."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+from django.core.validators import MaxValueValidator, MinValueValidator
+
+from projects.models import PERMISSIONS, Agent, Person, Project, Role
+from projects.models.project import slug_validator
+
+MAY = {"capture": "send what happens", "brief": "read briefs", "propose": "propose memories"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
+LEAST_BUDGET, MOST_BUDGET = 200, 16_000
+
+
+def _input(**attributes: str) -> dict[str, str]:
+    return {"class": "input", **attributes}
+
+
+class SignUp(forms.Form):
+    """A name and a password, typed twice: a slip cannot be mended where no mail server is set."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(_input(autocomplete="name")))
+    password1 = forms.CharField(
+        max_length=200, strip=False, widget=forms.PasswordInput(_input(autocomplete="new-password"))
+    )
+    password2 = forms.CharField(
+        max_length=200, strip=False, widget=forms.PasswordInput(_input(autocomplete="new-password"))
+    )
+
+    def address(self) -> str:
+        """The e-mail the password must not resemble."""
+        return ""
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
+        first, second = given.get("password1"), given.get("password2")
+        if first is not None and second is not None and first != second:
+            self.add_error("password2", "This is not the same as above.")
+        elif first is not None:
+            try:
+                validate_password(first, Person(email=self.address(), name=given.get("name", "")))
+            except forms.ValidationError as weak:
+                self.add_error("password1", weak)
+        return given
+
+
+class Welcome(SignUp):
+    """The first visit to an empty installation."""
+
+    code = forms.CharField(
+        max_length=40, widget=forms.TextInput(_input(autocomplete="one-time-code", spellcheck="false"))
+    )
+    email = forms.EmailField(max_length=254, widget=forms.EmailInput(_input(autocomplete="username")))
+    field_order = ("code", "email", "name", "password1", "password2")
+
+    def address(self) -> str:
+        return str(self.cleaned_data.get("email", ""))
+
+
+class Join(SignUp):
+    """What somebody new adds to an invitation, whose address is fixed."""
+
+    def __init__(self, data: Any = None, *, email: str) -> None:
+        super().__init__(data)
+        self.email = email
+
+    def address(self) -> str:
+        return self.email
+
+
+class Invite(forms.Form):
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(_input(autocomplete="off", spellcheck="false"))
+    )
+    role = forms.ChoiceField(
+        label="Role",
+        choices=[
+            (Role.VIEWER, "Viewer: reads, and issues keys in their own name"),
+            (Role.REVIEWER, "Reviewer: decides what agents may know"),
+            (Role.OWNER, "Owner: also people, agents and keys"),
+        ],
+        initial=Role.REVIEWER,
+        widget=forms.Select({"class": "select"}),
+    )
+
+
+class ChangeRole(forms.Form):
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+def _zones() -> list[tuple[str, str]]:
+    return [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())]
+
+
+class NewProject(forms.Form):
+    name = forms.CharField(label="Name", max_length=120, widget=forms.TextInput(_input(autocomplete="off")))
+    slug = forms.CharField(
+        label="Short name",
+        max_length=50,
+        validators=[slug_validator],
+        help_text="Stands in addresses and in what agents read. It stays as it is.",
+        widget=forms.TextInput(_input(autocomplete="off", spellcheck="false", autocapitalize="none")),
+    )
+    timezone = forms.ChoiceField(
+        label="Time zone",
+        choices=_zones,
+        initial="UTC",
+        help_text="Days end here: a memory lives through its last day.",
+        widget=forms.Select({"class": "select"}),
+    )
+    owner = forms.EmailField(
+        label="Owner’s e-mail",
+        max_length=254,
+        help_text="Another address than yours gets a link, which is shown to you once.",
+        widget=forms.EmailInput(_input(autocomplete="off", spellcheck="false")),
+    )
+
+
+class ProjectSettings(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("name", "timezone", "idle_minutes", "brief_budget_tokens")
+        labels = {
+            "name": "Name",
+            "timezone": "Time zone",
+            "idle_minutes": "A session is read after this many quiet minutes",
+            "brief_budget_tokens": "A brief holds at most this many tokens",
+        }
+        help_texts = {
+            "timezone": "Days end here: a memory lives through its last day.",
+            "brief_budget_tokens": "An agent may ask for fewer, or for more where it says so itself.",
+        }
+        widgets = {
+            "name": forms.TextInput(_input(autocomplete="off")),
+            "idle_minutes": forms.NumberInput(_input()),
+            "brief_budget_tokens": forms.NumberInput(_input()),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["timezone"] = forms.ChoiceField(
+            label=self.fields["timezone"].label,
+            help_text=self.fields["timezone"].help_text,
+            choices=_zones,
+            widget=forms.Select({"class": "select"}),
+        )
+        self.fields["brief_budget_tokens"].validators += [
+            MinValueValidator(LEAST_BUDGET),
+            MaxValueValidator(MOST_BUDGET),
+        ]
+
+
+class NewAgent(forms.Form):
+    slug = forms.CharField(
+        label="Name",
+        max_length=50,
+        validators=[slug_validator],
+        help_text="Such as support, sales or claude-code. Lower-case letters, digits and hyphens.",
+        widget=forms.TextInput(_input(autocomplete="off", spellcheck="false", autocapitalize="none")),
+    )
+
+
+class NewKey(forms.Form):
+    """A key for one agent. Without `holders` it is issued in the reader's own name."""
+
+    agent = forms.ModelChoiceField(
+        label="For", queryset=Agent.objects.none(), empty_label=None, widget=forms.Select({"class": "select"})
+    )
+    holder = forms.TypedChoiceField(label="In the name of", coerce=int, widget=forms.Select({"class": "select"}))
+    permissions = forms.MultipleChoiceField(
+        label="It may",
+        choices=[(name, MAY[name]) for name in PERMISSIONS],
+        initial=list(PERMISSIONS),
+        error_messages={"required": "Tick at least one; a key that may do nothing is none."},
+        widget=forms.CheckboxSelectMultiple({"class": "input"}),
+    )
+    lifetime = forms.ChoiceField(
+        label="It lives",
+        choices=list(LIFETIMES.items()),
+        initial="90",
+        required=False,
+        widget=forms.Select({"class": "select"}),
+    )
+    after = forms.IntegerField(min_value=0, widget=forms.HiddenInput())
+
+    def __init__(self, data: Any = None, *, project: Project, holders: Iterable[Person], **kwargs: Any) -> None:
+        super().__init__(data, auto_id="key_%s", **kwargs)
+        self.fields["agent"].queryset = Agent.objects.filter(project=project, archived_at=None)  # type: ignore[attr-defined]
+        people = [(person.pk, person.short_name) for person in holders]
+        if people:
+            self.fields["holder"].choices = people  # type: ignore[attr-defined]
+        else:
+            del self.fields["holder"]
+
+    def lifetime_or_none(self) -> timedelta | None:
+        days = self.cleaned_data["lifetime"]
+        return timedelta(days=int(days)) if days else None
