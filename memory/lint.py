@@ -68,7 +68,7 @@ def faults(text: str) -> list[str]:
         found.append("chatter")
     if _FIRST_PERSON.search(bare) and language_of(bare) == "en":
         found.append("first_person")
-    if _MARKUP.search(text):
+    if _MARKUP.search(bare):
         found.append("markup")
     if bare.rstrip().endswith(("?", "？")):
         found.append("question")

@@ -84,7 +84,7 @@ SAYINGS: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 PROMISES: list[tuple[str, str]] = [
     ("We will send the replacement by Friday.", "Support will send the replacement by 2026-11-13."),
-    ("Our technician will call you tomorrow at 10am.", "The technician will call the customer by 2026-11-13, 10:00 (UTC)."),
+    ("Our technician will call you tomorrow at 10am.", "The technician will call the customer on 2026-11-13, 10:00 (UTC)."),
     ("I've issued the refund; you'll receive the money within 5 business days.", "The customer will receive the money by 2026-11-19."),
     ("The refund of order #48213 will be in your account by November 20.", "The refund of order #48213 will be in the customer's account by 2026-11-20."),
     ("A manager will call you by next Tuesday, 17:00 your time.", "A manager will call the customer by 2026-11-17, 17:00 (UTC)."),

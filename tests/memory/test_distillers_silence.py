@@ -1,6 +1,5 @@
 """What teaches nothing: routine failures, passing wishes, guesses, others' words, and whatever no person said."""
 
-
 from __future__ import annotations
 
 import pytest

@@ -13,7 +13,8 @@ from memory.lint import faults
 from memory.transcript import Candidate
 
 _DECIDED = any_of(
-    r"^(?:we|the team|our team)(?:'ve| have)? (?:finally |now )?(?:decided|agreed|chose|chosen|settled|standardi[sz]ed)"
+    r"^(?:we|the team|our team)(?:'ve| have)? (?:finally |now )?(?:decided|agreed|chose|chosen|settled"
+    r"|standardi[sz]ed)"
     r" (?:to|on|that|against)\b",
     r"^(?:hemos decidido|decidimos|wir haben (?:uns )?(?:entschieden|beschlossen))\b|^nous avons décidé\b",
     r"^我们已?经?决定",

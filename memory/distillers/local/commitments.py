@@ -29,6 +29,32 @@ _ARRANGED = re.compile(
     r"^(?P<who>I|[Ww]e)(?:'ve| have) (?:just |now |already )?(?P<what>(?:scheduled|booked|arranged"
     r"|set up|planned|ordered) .+)$"
 )
+_PRESENT = re.compile(
+    r"^(?P<who>[Yy]our [\w #-]{2,40}?|[Tt]he [\w #-]{2,40}?) (?P<what>(?:ships|arrives|leaves|goes out"
+    r"|is due|is scheduled|takes place"
+    r"|starts|ends|expires|renews|is delivered)\b.*)$"
+)
+_ELSEWHERE = {
+    "de": (
+        re.compile(
+            r"^(?:ich|wir) (?!kann|können|könnte|möchte|muss|hoffe|bin|habe)\w+ |^Sie (?:erhalten|bekommen) ", re.I
+        ),
+        "Zusage vom {day}: {said}",
+    ),
+    "es": (
+        re.compile(
+            r"^(?:me comprometo|nos comprometemos) a |\b(?:le|les|te|se lo) \w+(?:ré|remos|rá)\b|^\w+(?:ré"
+            r"|remos) |^recibirá",
+            re.I,
+        ),
+        "Compromiso del {day}: {said}",
+    ),
+    "fr": (
+        re.compile(r"^(?:je|nous) (?:vous )?\w+(?:rai|rons)\b|^vous recevrez", re.I),
+        "Engagement du {day} : {said}",
+    ),
+}
+_EXPECTED = re.compile(r"^(?P<who>[Yy]ou) (?P<verb>can expect|should (?:receive|have|get|see|hear)) (?P<what>.+)$")
 _REQUEST = re.compile(
     r"^(?:please |kindly |can you |could you )?(?P<what>(?:call|phone|ring|email|e-mail|text|remind"
     r"|contact)\s+(?:me|us)\b.*)$",
@@ -50,20 +76,25 @@ _PERIODIC = any_of(
 _TASK_DUE = re.compile(
     r"(?P<what>[\w][\w #-]{3,80}?)\s+due\s*(?:on|by|at|:)?\s+(?P<date>\d{4}-\d{2}-\d{2}\S*)", re.IGNORECASE
 )
-_REFERENCE = re.compile(r"\b[A-Z]{2,5}-\d{2,}\b|#\d{3,}\b")
+_REFERENCE = re.compile(r"\b[A-Z]{1,5}-\d{2,}\b|#\d{3,}\b")
 _ROUTINE = any_of(
     r"\b(?:wait|hold|check|look|try|start|run|now|then|first|next step|be happy|be glad|let you know|take care)\b"
 )
+_LEAD_WORD = re.compile(r"(?:by|on|until|till|before|no later than|from)\s", re.IGNORECASE)
 _VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Promise:
+    """`who verb before · by DATE · after`; who is "" where a customer asked for something."""
+
     sentence: Sentence
     who: str
-    what: str
+    verb: str
+    before: str
+    by: str
+    after: str
     when: dates.When
-    verb: str = "will"
 
 
 def read(session: Session) -> Iterator[Candidate]:
@@ -75,6 +106,8 @@ def read(session: Session) -> Iterator[Candidate]:
             yield candidate
     if not session.is_coding:
         yield from (task for task in _tasks(session) if told.isdisjoint(_REFERENCE.findall(task.text)))
+    if session.language in _ELSEWHERE and not session.is_coding:
+        yield from _promised_elsewhere(session, *_ELSEWHERE[session.language])
     yield from _recurring(session)
 
 
@@ -90,18 +123,30 @@ def _promises(session: Session) -> Iterator[_Promise]:
 
 def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | None:
     by_user = sentence.seen.role == "user"
-    patterns = (_PROMISE, _REQUEST) if by_user else (_PROMISE, _SWORN, _ARRANGED)
+    patterns = (_PROMISE, _REQUEST) if by_user else (_PROMISE, _SWORN, _ARRANGED, _PRESENT, _EXPECTED)
     hit = next((hit for pattern in patterns if (hit := pattern.match(clause))), None)
     if hit is None or (when := dates.find(clause, session.moment(sentence.seen))) is None:
         return None
-    what = plain((clause[: when.start] + clause[when.end :])[hit.start("what") :])
+    start = hit.start("what")
+    lead = _LEAD_WORD.match(clause[when.start : when.end])
+    by = (
+        lead.group().strip().casefold()
+        if lead
+        else "by"
+        if clause[when.start :].startswith(("in ", "within "))
+        else "on"
+    )
+    before, after = _VAGUE_FIRST.sub("", plain(clause[start : when.start])), plain(clause[max(start, when.end) :])
     if hit.re is _REQUEST:
-        return _Promise(sentence, "", re.sub(r"\b(?:me|us)\b", "", what[0].lower() + what[1:]), when)
-    what = _VAGUE_FIRST.sub("", what)
-    if _ROUTINE.match(what) or (by_user and hit["who"] not in ("I", "we", "We")):
+        ask = re.sub(r"\b(?:me|us)\b", "", before[:1].lower() + before[1:])
+        return _Promise(sentence, "", "asked support to", plain(ask), by, after, when)
+    if _ROUTINE.match(before) or not before or (by_user and hit["who"] not in ("I", "we", "We")):
         return None
-    verb = {_SWORN: "promised that", _ARRANGED: "has"}.get(hit.re, "will")
-    return _Promise(sentence, "the customer" if by_user else _actor(hit["who"]), what, when, verb)
+    verb = {_SWORN: "promised that", _ARRANGED: "has", _PRESENT: ""}.get(hit.re, "will")
+    if hit.re is _EXPECTED:
+        verb = hit["verb"]
+    who = "the customer" if by_user else _actor(hit["who"])
+    return _Promise(sentence, who, verb, before, by, after, when)
 
 
 def _actor(who: str) -> str:
@@ -114,8 +159,10 @@ def _actor(who: str) -> str:
 
 def _is_replaced(promise: _Promise, made: list[_Promise]) -> bool:
     """A later promise of the same thing by the same person stands in its place."""
-    sign = (promise.who, topic(promise.what, 2))
-    return any(other.sentence.at > promise.sentence.at and (other.who, topic(other.what, 2)) == sign for other in made)
+    sign = (promise.who, topic(promise.before, 2))
+    return any(
+        other.sentence.at > promise.sentence.at and (other.who, topic(other.before, 2)) == sign for other in made
+    )
 
 
 def _candidate(session: Session, promise: _Promise) -> Candidate | None:
@@ -127,18 +174,15 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
         when = task[1]
         reference = reference or _REFERENCE.search(task[0].text)
     due = when.due(said_at)
-    what = _of_the_customer(promise.what, promise.sentence.seen.role == "user")
-    about = f" about {reference.group()}" if reference and reference.group() not in f"{promise.who} {what}" else ""
-    day = when.shown(said_at)
-    if promise.who:
-        text = as_sentence(
-            f"{promise.who} {promise.verb} {what}{about} {'for' if promise.verb == 'has' else 'by'} {day}"
-        )
-    else:
-        text = as_sentence(f"the customer asked support to {what}{about} on {day}")
+    by_user = promise.sentence.seen.role == "user"
+    what, rest = _of_the_customer(promise.before, by_user), _of_the_customer(promise.after, by_user)
+    named = reference.group() if reference else ""
+    about = f" about {named}" if named and named not in f"{promise.who} {what} {rest}" else ""
+    parts = (promise.who or "the customer", promise.verb, f"{what}{about}", promise.by, when.shown(said_at), rest)
+    text = as_sentence(" ".join(part for part in parts if part))
     if not fits(text) or faults(text):
         return None
-    key = f"commitment:{segment(reference.group()) + '.' if reference else ''}{topic(what, 2)}"
+    key = f"commitment:{segment(named) + '.' if named else ''}{topic(what, 2)}"
     value = {"due": due.isoformat(), "by": promise.who or "support", "what": what}
     return Candidate("commitment", key, value, text, tuple(quotes), "customer", expires_at=due + KEPT_AFTER_DUE)
 
@@ -180,6 +224,28 @@ def _tasks(session: Session) -> Iterator[Candidate]:
             place = Quote(seen.ref, hit.start(), hit.end(), hit.group())
             value = {"due": due.isoformat(), "by": "support", "what": what}
             yield Candidate("commitment", key, value, text, (place,), "customer", expires_at=due + KEPT_AFTER_DUE)
+
+
+def _promised_elsewhere(session: Session, pattern: re.Pattern[str], form: str) -> Iterator[Candidate]:
+    """In another language the speaker's own words stay, with the date worked out in their place."""
+    for said in session.said_by_assistant:
+        body = without_openers(said.text)
+        said_at = session.moment(said.seen)
+        when = dates.find(body, said_at)
+        if not said.is_firm or when is None or not pattern.search(body):
+            continue
+        lead = re.match(
+            r"(?:bis|am|para el|hasta el|antes del|el|avant|le|d'ici)\s+", body[when.start : when.end], re.IGNORECASE
+        )
+        dated = body[: when.start] + (lead.group() if lead else "") + when.shown(said_at) + body[when.end :]
+        text = as_sentence(form.format(day=said_at.date().isoformat(), said=dated), session.language)
+        due = when.due(said_at)
+        if fits(text) and not faults(text):
+            value = {"due": due.isoformat(), "by": "support", "what": plain(dated)}
+            key = f"commitment:{topic(body[: when.start] + body[when.end :])}"
+            yield Candidate(
+                "commitment", key, value, text, (said.quote(),), "customer", expires_at=due + KEPT_AFTER_DUE
+            )
 
 
 def _recurring(session: Session) -> Iterator[Candidate]:

@@ -8,7 +8,7 @@ from datetime import datetime, time
 
 from memory.distillers.local import dates
 from memory.distillers.local.sentences import ONE_OFF, Sentence
-from memory.distillers.local.session import Session
+from memory.distillers.local.session import Session, quote
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
 from memory.distillers.local.words import any_of
 from memory.languages import language_of
@@ -32,11 +32,13 @@ _WORKS = re.compile(
     rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_NAME})"
 )
 _PLAN = re.compile(
-    r"\b(?:on|have|use|using) (?:the |your |a |an )?(?P<plan>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier"
+    r"\b(?:on|have|use|using|(?:switched|upgraded|downgraded|changed)(?: from [\w ]+?)? to) (?:the "
+    r"|your |a |an )?(?P<plan>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier"
     r"|subscription|package)\b"
 )
 _SEATS = re.compile(
-    r"\bwe (?:have|are|employ|need) (?:about |around |currently )?(?P<count>\d[\d,.]*) "
+    r"\b(?:we (?:have|are|employ|need)|(?:company|shop|bakery|firm|team|business|\w+ery) (?:with"
+    r"|of)) (?:about |around |currently )?(?P<count>\d[\d,.]*) "
     r"(?P<what>employees|people|seats|users|agents|licen[cs]es|stores|locations|developers)\b",
     re.IGNORECASE,
 )
@@ -49,6 +51,9 @@ _TIER = re.compile(
     r"\b(?:I'm|I am) (?:a |an |on )?(?:the )?(?P<tier>bronze|silver|gold|platinum|diamond|premium"
     r"|basic|free)(?: (?:member|tier|level|customer))?\s*[.!]?$",
     re.IGNORECASE,
+)
+_OFFICE = re.compile(
+    r"\b[Oo]ur (?P<what>office|headquarters|shop|store|warehouse|company) is (?:based |located )?in " + _PLACE
 )
 _DEVICE = re.compile(
     r"\b[Ii](?:'m| am)? (?:use|using|on|have|run)\b.*?\b(?P<device>(?:Android|iOS|iPadOS|Windows|macOS"
@@ -67,13 +72,12 @@ _UNTIL = re.compile(
 )
 _GENERAL = any_of(
     r"^(?:all|every|any|no|each)\s+[\w\s-]{2,40}?\s+\w+\b.*",
-    r"^[A-Z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have to|need|expire|ship|take|cost|last|close|open|arrive)\b.*",
+    r"^(?!(?:This|Yes|Thanks|Details) )[A-Z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have to|need|expire"
+    r"|ship|take|cost|last|close|open|arrive)\b.*",
+    r"^(?!(?:The|This|That|It|There|Your|Our|My|You|We|I|He|She|They|Today"
+    r"|Here) )[A-Z][\w -]{3,40}? (?:costs|takes|lasts|expires|needs|requires)\b.*",
 )
-_MEASURE = re.compile(
-    r"\b\d+(?:[.,]\d+)?\s*(?:%|percent|(?:business |working )?(?:minutes?|hours?|days?|weeks?|months?"
-    r"|years?)|eur|usd|gbp|dollars?|euros?|pounds?)\b|[$€£]\s?\d|\bnon-?refundable\b",
-    re.IGNORECASE,
-)
+_MEASURE = re.compile(r"\b\d+(?:[.,]\d+)?\b|[$€£]\s?\d|\bnon-?refundable\b", re.IGNORECASE)
 _LOOKED_UP = re.compile(
     r"\b(?:faq|polic(?:y|ies)|search\w*|knowledge|guideline|kb|look\w*[ -]?up|article|docs?)\b", re.IGNORECASE
 )
@@ -98,20 +102,22 @@ def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
     text = plain(sentence.text)
     if hit := _LIVES.search(text):
         place = (hit["place"] or hit["es"] or hit["de"] or hit["fr"] or hit["zh"]).rstrip(".")
-        yield _fact(sentence, "customer_fact", "city", place, f"The customer lives in {place}.")
+        yield _fact(sentence, hit, "customer_fact", "city", place, f"The customer lives in {place}.")
     if hit := _WORKS.search(text):
         yield _fact(
             sentence,
+            hit,
             "customer_fact",
             "company",
             hit["company"],
             f"The customer works for {hit['company'].rstrip('.')}.",
         )
     if hit := _PLAN.search(text):
-        yield _fact(sentence, "account_detail", "plan", hit["plan"], f"The customer is on the {hit['plan']} plan.")
+        yield _fact(sentence, hit, "account_detail", "plan", hit["plan"], f"The customer is on the {hit['plan']} plan.")
     if hit := _SEATS.search(text):
         yield _fact(
             sentence,
+            hit,
             "customer_fact",
             segment(hit["what"]),
             hit["count"],
@@ -119,15 +125,19 @@ def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
         )
     if (hit := _TIER.search(text)) and not session.is_coding:
         tier = hit["tier"].casefold()
-        yield _fact(sentence, "account_detail", "membership", tier, f"The customer's membership level is {tier}.")
+        yield _fact(sentence, hit, "account_detail", "membership", tier, f"The customer's membership level is {tier}.")
+    if (hit := _OFFICE.search(text)) and not session.is_coding:
+        place = hit["place"].rstrip(".")
+        yield _fact(sentence, hit, "customer_fact", hit["what"], place, f"The customer's {hit['what']} is in {place}.")
     if (hit := _DEVICE.search(text)) and not session.is_coding:
         yield _fact(
-            sentence, "customer_fact", "device", hit["device"], f"The customer uses {hit['device'].rstrip('.')}."
+            sentence, hit, "customer_fact", "device", hit["device"], f"The customer uses {hit['device'].rstrip('.')}."
         )
     if hit := _NUMBER.search(text):
         what = hit["what"].casefold()
         yield _fact(
             sentence,
+            hit,
             "account_detail",
             f"{what}_number",
             hit["number"],
@@ -135,8 +145,13 @@ def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
         )
 
 
-def _fact(sentence: Sentence, kind: str, key: str, value: str, text: str) -> Candidate:
-    return Candidate(kind, f"{kind}:{key}", value, text, (sentence.quote(),), "customer")
+def _fact(sentence: Sentence, hit: re.Match[str], kind: str, key: str, value: str, text: str) -> Candidate:
+    return Candidate(kind, f"{kind}:{key}", value, text, (_said(sentence, hit),), "customer")
+
+
+def _said(sentence: Sentence, hit: re.Match[str]) -> Quote:
+    """The words that say it, or the sentence where they do not stand letter by letter."""
+    return quote(sentence.seen, hit.group(), sentence.start) or sentence.quote()
 
 
 def _moved(session: Session, sentence: Sentence) -> Candidate | None:
@@ -183,10 +198,10 @@ def _switched_in(session: Session, ref: int, text: str, said_at: datetime) -> It
         if faults(sentence):
             continue
         end = hit.start("date") + when.end
-        quote = Quote(ref, hit.start(), end, text[hit.start() : end])
+        place = Quote(ref, hit.start(), end, text[hit.start() : end])
         value = {"state": hit["state"].casefold(), "until": when.day.isoformat()}
         yield Candidate(
-            "customer_fact", f"customer_fact:{topic(what)}", value, sentence, (quote,), "customer", expires_at=ends
+            "customer_fact", f"customer_fact:{topic(what)}", value, sentence, (place,), "customer", expires_at=ends
         )
 
 

@@ -60,7 +60,9 @@ _LEAD = (
     r"(?:(?:by|on|until|till|before|no later than|due|from|am|bis|el|para el|hasta el|le|avant|d'ici)\s+)?(?:the\s+)?"
 )
 
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2})?(Z|[+-]\d{2}:?\d{2})?)?", re.IGNORECASE)
+_ISO = re.compile(
+    _LEAD + r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2})?(Z|[+-]\d{2}:?\d{2})?)?", re.IGNORECASE
+)
 _DAY_MONTH = re.compile(
     rf"{_LEAD}\b(\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+"
     rf"|de\s+)?({_MONTH_NAMES})\b\.?(?:,?\s+(?:de\s+)?(\d{{4}}))?",
@@ -70,8 +72,8 @@ _MONTH_DAY = re.compile(
     rf"{_LEAD}\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?", re.IGNORECASE
 )
 _WEEKDAY = re.compile(
-    rf"{_LEAD}\b(?:(next|this|coming|nächsten|nächste|próximo"
-    rf"|kommenden)\s+)?({_DAY_NAMES})\b(?:\s+(prochain|que viene|próximo))?",
+    rf"{_LEAD}\b(?:(next|this|coming|nächsten|nächste|próximo|kommenden)\s+)?({_DAY_NAMES})\b"
+    r"(?:\s+(next week|of next week|nächster woche|prochain|que viene|próximo))?",
     re.IGNORECASE,
 )
 _NEAR = re.compile(
@@ -146,7 +148,13 @@ def _date(text: str, today: date) -> tuple[date, int, int, datetime | None] | No
     if found := _ISO.search(text):
         try:
             day = date(int(found[1]), int(found[2]), int(found[3]))
-            exact = datetime.fromisoformat(found.group().replace(" ", "T").replace("z", "Z")) if found[4] else None
+            exact = (
+                datetime.fromisoformat(
+                    found.group()[found.start(1) - found.start() :].replace(" ", "T").replace("z", "Z")
+                )
+                if found[4]
+                else None
+            )
         except ValueError:
             return None
         return day, found.start(), found.end(), exact
@@ -160,7 +168,16 @@ def _date(text: str, today: date) -> tuple[date, int, int, datetime | None] | No
         ahead = ahead or (1 if word in ("tomorrow", "mañana", "morgen", "demain") else 0)
         return today + timedelta(days=ahead), found.start(), found.end(), None
     if found := _WEEKDAY.search(text):
-        return _weekday(_WEEKDAYS[found[2].casefold()], found[1] or "", today), found.start(), found.end(), None
+        return (
+            _weekday(
+                _WEEKDAYS[found[2].casefold()],
+                "next" if (found[3] or "").endswith(("week", "woche")) else found[1] or "",
+                today,
+            ),
+            found.start(),
+            found.end(),
+            None,
+        )
     if found := _IN.search(text):
         count = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1].casefold()]
         return _ahead(today, count, found[2].casefold()), found.start(), found.end(), None

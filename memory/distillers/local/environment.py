@@ -36,7 +36,9 @@ _WHAT = rf"^(?P<what>{_NO_SUBJECT}(?:(?:the|our|this) )?[\w./-]+(?: [\w./-]+){{0
 _IS_SO = (
     re.compile(
         _WHAT + r" (?P<verb>(?:is|are) (?:hosted (?:on|at)|served (?:from|on)|deployed (?:to|on)|published on"
-        r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|lives? (?:on|at|in)|uses|needs|requires"
+        r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|(?:starts?|begins?"
+        r"|ends?) with|belongs? to|(?:is|are) \w+(?:ed|en|lt) (?:in|on|with|by|as|to|at|from)|lives? (?:on"
+        r"|at|in)|uses|needs|requires"
         r"|points? (?:to|at)|go(?:es)? through)\s+(?P<where>.+)$",
         re.IGNORECASE,
     ),
@@ -68,11 +70,17 @@ _PLACE = any_of(
 _VERSION = any_of(
     r"\b(?:python|node|java|go|ruby|php|postgres|postgresql|mysql|redis|django|react) ?\d+", r"\b\d+\.\d+(?:\.\d+)*\b"
 )
+_DEMAND = any_of(
+    r"^(?:you|we|one|everybody) (?:always )?(?:need to|must|have to) (?:set|export|use|run|start|pass"
+    r"|enable|install|be on)\b",
+    r"^we(?:'re| are) (?:still |now |only )?(?:on|using|running|stuck on)\b",
+)
 _CORRECTION = any_of(
     r",?\s+(?:and )?(?:not|never)\s+\w",
     r",\s*(?:y )?no (?:en |es )?\w|,\s*nicht \w|,\s*(?:et )?(?:pas|non) \w",
     r"[，,、]\s*(?:而?不是|不叫|不在|ではな)|ではな",
 )
+_CODED = re.compile(r"\d|\w-\w|/|_|`|\b[A-Z]{2,}")
 _NAME = re.compile(r"^[`\"'“]?(?=\S*[A-Z0-9_-])[\w.-]{2,40}[`\"'”]?(?:\s[A-Z]\w+)?[.!]?$")
 _ASSIGNED = re.compile(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*=\s*[\"'“”]?([\w.:/@+-]+)[\"'“”]?")
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
@@ -89,7 +97,9 @@ def read(session: Session) -> Iterator[Candidate]:
     for sentence in session.said_by_user:
         if not sentence.is_firm or ONE_OFF.search(sentence.text):
             continue
-        candidate = _setting(session, sentence) or _noted(session, sentence) or _is_so(session, sentence)
+        candidate = next(
+            (found for rule in (_setting, _noted, _needed, _is_so) if (found := rule(session, sentence))), None
+        )
         if candidate is not None:
             yield candidate
 
@@ -127,9 +137,29 @@ def _noted(session: Session, sentence: Sentence) -> Candidate | None:
     head = re.sub(r"^(?:(?:ok|okay|good|and|also|so|please)[,.]?\s+)+", "", sentence.text, flags=re.IGNORECASE)
     body = _NOTED.sub("", head) if _NOTED.match(head) else _NOTED_END.sub("", head) if _NOTED_END.search(head) else ""
     body = without_openers(body)
-    if not body or _PERSONAL.search(body) or not _VERB.search(body):
+    if (
+        not body
+        or _PERSONAL.search(body)
+        or not (
+            _VERB.search(body)
+            or re.search(r"^(?:the|our|a|an|all|every|each) .*\b[a-z]{3,}s\b (?!of\b)", body, re.IGNORECASE)
+        )
+    ):
         return None
     return _made(session, sentence, body, topic(body.split(" because ")[0], 4), {"noted": body})
+
+
+def _needed(session: Session, sentence: Sentence) -> Candidate | None:
+    """ "You need to set X=1 or …"; "we're still on Python 3.9"."""
+    body = without_openers(sentence.text)
+    demand = _DEMAND.match(body)
+    if (
+        demand is None
+        or _PERSONAL.search(body)
+        or not (_PLACE.search(body) or _VERSION.search(body) or _ASSIGNED.search(body))
+    ):
+        return None
+    return _made(session, sentence, body, topic(body[demand.end() :], 4), {"needed": body})
 
 
 def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
@@ -144,7 +174,14 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     literal = _PLACE.search(where) or (
         hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where)
     )
-    if not (_CORRECTION.search(where) or (is_english and literal) or (named and _NAME.match(where))):
+    ours = re.match(r"(?:our|this)\b", body, re.IGNORECASE) is not None
+    corrected = _CORRECTION.search(where) is not None and (
+        not is_english
+        or re.search(r"(?:is|are) (?:at|on|in)$", hit["verb"]) is None
+        or _CODED.search(where) is not None
+    )
+    is_name = named and (_NAME.match(where) is not None or (ours and re.fullmatch(r"[\w.-]+", where) is not None))
+    if not (corrected or (is_english and literal) or is_name):
         return None
     aspect = "name" if named else "port" if re.search(r"\bport\b|:\d|端口|puerto", body, re.IGNORECASE) else "place"
     parts = re.split(r",\s+(?=\w)", body)

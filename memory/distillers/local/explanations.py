@@ -6,6 +6,7 @@ import re
 
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session
+from memory.distillers.local.words import words
 
 _PLAN = re.compile(
     r"\b(?:let me|let's|i'll|i will|i'm going to|we'll|we will|going to|i need to|we need to|i should"
@@ -30,6 +31,9 @@ _CAUSE = re.compile(
     r"|因为|由于|原因|ため|porque|weil|parce que",
     re.IGNORECASE,
 )
+_COMMON = words(
+    "error failed failing with that this from have been does command file line missing needs required cannot"
+)
 _IDENTIFIER = re.compile(r"`[^`]+`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\(\)|\b\w+\.\w+\b|\b[A-Z]\w*[a-z][A-Z]\w*\b")
 
 
@@ -42,12 +46,18 @@ def has_identifier(text: str) -> bool:
     return _IDENTIFIER.search(text) is not None
 
 
+def _echoes(text: str, failing: str) -> bool:
+    """Whether the explanation takes up a name from the failing output."""
+    names = {word.strip(".,:") for word in re.findall(r"[\w+-][\w.+-]{3,}", text.casefold())}
+    return bool(names & set(re.findall(r"[\w+-][\w.+-]{3,}", failing.casefold())) - _COMMON)
+
+
 def _is_about_code(subject: str) -> bool:
     """Whether the words before the verb name the thing that demands something; "it" names nothing."""
     return has_identifier(subject) and re.search(r"\b(?:it|this|that|we|i|you)\s*$", subject, re.IGNORECASE) is None
 
 
-def contract_explained(session: Session, after: int, until: int, *, of_code: bool) -> Sentence | None:
+def contract_explained(session: Session, after: int, until: int, *, of_code: bool, failing: str) -> Sentence | None:
     """The last firm sentence between two places that says what something expects, needs or no longer does."""
     found = None
     for sentence in session.said_by_assistant:
@@ -57,7 +67,9 @@ def contract_explained(session: Session, after: int, until: int, *, of_code: boo
         if of_code:
             says_why = contract is not None and _is_about_code(sentence.text[: contract.start()])
         else:
-            says_why = (contract or _CAUSE.search(sentence.text)) is not None and has_identifier(sentence.text)
+            says_why = (contract or _CAUSE.search(sentence.text)) is not None and (
+                has_identifier(sentence.text) or _echoes(sentence.text, failing)
+            )
         if says_why:
             found = sentence
     return found

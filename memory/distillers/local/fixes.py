@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from memory.distillers.local import noise, shell
 from memory.distillers.local.explanations import contract_explained, naming
+from memory.distillers.local.preparations import is_preparation, packages
 from memory.distillers.local.session import Session, Step, quote, quote_call
 from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic
 from memory.lint import faults
@@ -19,23 +20,6 @@ from memory.transcript import Candidate, Quote
 
 MAX_SHOWN_CHARS = 70
 
-_INSTALLERS = re.compile(
-    r"^(?:apt(?:-get)?|apk|dnf|yum|pacman|brew|port|choco|winget|snap|pip3?|uv|poetry|pipx|conda|mamba"
-    r"|npm|pnpm|yarn|bun|gem|cargo|go|composer)$"
-)
-_INSTALL_VERBS = frozenset({"install", "add", "get", "-S", "i"})
-_PREPARES = re.compile(
-    r"^(?:(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+|(?:npx )?playwright install"
-    r"|docker(?:-compose)? (?:compose )?(?:up|start|pull|run|build|login)|systemctl (?:re)?start"
-    r"|service \S+ (?:re)?start|brew services|pg_ctl|createdb|createuser|redis-server"
-    r"|ln|cp"
-    r"|git (?:submodule|lfs|config|fetch|pull)|(?:python3?|\./manage\.py|manage\.py|uv run"
-    r"|poetry run).*\b(?:migrate|makemigrations|collectstatic|compilemessages)\b|alembic|flask db"
-    r"|rails db:|rake db:|npx prisma|prisma|make \S+|just \S+"
-    r"|npm run \S+|pnpm \S+|yarn \S+|gcloud auth|aws (?:sso|configure)|az login|kubectl config|ssh-add"
-    r"|gpg|locale-gen|ldconfig|source|\.|terraform init|go generate|cargo build|minikube start"
-    r"|colima start)\b"
-)
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 _SERVICES = {"pg": "postgres", "postgresql": "postgres"}
 
@@ -93,7 +77,10 @@ def _repairs(session: Session) -> Iterator[_Repair]:
 
 def _goal(step: Step) -> shell.Simple | None:
     """What the line was for: its last command that does more than look; a mere look teaches nothing."""
-    return next((simple for simple in reversed(step.commands) if not simple.is_look and not simple.is_probe), None)
+    return next(
+        (simple for simple in reversed(step.commands) if not (simple.is_look or simple.is_probe or simple.is_call)),
+        None,
+    )
 
 
 def _attempts(goal: shell.Simple, steps: list[Step]) -> Iterator[_Attempt]:
@@ -115,6 +102,8 @@ def _prepared(session: Session, before: _Attempt, after: _Attempt) -> Iterator[t
 
 def _candidate(session: Session, repair: _Repair) -> Candidate | None:
     blames_surroundings = repair.error.is_about_surroundings
+    if repair.goal.is_test and not blames_surroundings and repair.changed.settings:
+        return _setting(session, repair, told_only=True)
     if blames_surroundings or not (repair.goal.is_test or repair.goal.program == "git"):
         for rule in (_setting, _flag, _instead, _installed, _run_before):
             if (candidate := rule(session, repair)) is not None:
@@ -122,7 +111,7 @@ def _candidate(session: Session, repair: _Repair) -> Candidate | None:
     return _explained(session, repair)
 
 
-def _setting(session: Session, repair: _Repair) -> Candidate | None:
+def _setting(session: Session, repair: _Repair, *, told_only: bool = False) -> Candidate | None:
     if not repair.changed.settings:
         return None
     name, value = repair.changed.settings[0]
@@ -130,6 +119,8 @@ def _setting(session: Session, repair: _Repair) -> Candidate | None:
     cure = name if secret else f"{name}={value}"
     told = naming(session, (name, value) if not secret else (name,), repair.before.step.until, repair.proof.until + 6)
     text = as_sentence(told.text, session.language) if told else ""
+    if told_only and (not text or faults(text)):
+        return None  # a test that passes under another setting may be chance, unless somebody says why
     if not text or faults(text):
         text = phrase("needs_env", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
         told = None
@@ -159,7 +150,7 @@ def _instead(session: Session, repair: _Repair) -> Candidate | None:
     pair = repair.changed.program or repair.changed.replaced
     if pair is None or pair[0] == pair[1] or _is_typo(*pair):
         return None
-    if repair.changed.replaced and pair[0] not in repair.error.quote.text:
+    if repair.changed.replaced and (pair[0] not in repair.error.quote.text or packages(repair.goal)):
         return None  # another argument is another task, unless the error names the old one
     cure = repair.after.simple.shown
     text = phrase("instead", session.language, goal=_shown(repair.before.simple), cure=cure, error=repair.error.shown)
@@ -169,7 +160,7 @@ def _instead(session: Session, repair: _Repair) -> Candidate | None:
 
 def _installed(session: Session, repair: _Repair) -> Candidate | None:
     for step, simple in reversed(repair.prepared):
-        names = _packages(simple)
+        names = packages(simple)
         if not names:
             continue
         language = session.language
@@ -191,7 +182,9 @@ def _installed(session: Session, repair: _Repair) -> Candidate | None:
 
 def _run_before(session: Session, repair: _Repair) -> Candidate | None:
     for step, simple in reversed(repair.prepared):
-        if not _PREPARES.match(simple.shown) or _packages(simple) is None:
+        if packages(simple) is None or simple.is_test or simple.is_probe:
+            continue
+        if not is_preparation(simple):
             continue
         text = phrase(
             "until_run", session.language, goal=_shown(repair.goal), cure=_shown(simple), error=repair.error.shown
@@ -211,7 +204,13 @@ def _explained(session: Session, repair: _Repair) -> Candidate | None:
         ),
         None,
     )
-    told = contract_explained(session, repair.before.step.until, repair.proof.until + 4, of_code=repair.goal.is_test)
+    told = contract_explained(
+        session,
+        repair.before.step.until,
+        repair.proof.until + 4,
+        of_code=repair.goal.is_test,
+        failing=repair.before.step.result.text if repair.before.step.result else "",
+    )
     if edit is None or told is None:
         return None
     text = as_sentence(told.text, session.language)
@@ -219,21 +218,6 @@ def _explained(session: Session, repair: _Repair) -> Candidate | None:
         return None
     key = f"fix:{topic(told.text, 4)}"
     return _made("fix", key, {"goal": repair.goal.shown}, text, [repair.error.quote, told.quote(), quote_call(edit)])
-
-
-def _packages(simple: shell.Simple) -> tuple[str, ...] | None:
-    """The packages a command installs by name; () for any other command, None for installing "everything" (routine)."""
-    words = list(simple.words)
-    if words[:3] in (["python", "-m", "pip"], ["python3", "-m", "pip"]) or words[:2] == ["uv", "pip"]:
-        words = words[words.index("pip") :]
-    if len(words) < 2 or not _INSTALLERS.match(words[0]):
-        return ()
-    if not any(word in _INSTALL_VERBS for word in words[1:3]):
-        return None if words[1] in ("ci", "sync", "update", "upgrade", "mod") else ()
-    rest = words[2:] if words[1] in _INSTALL_VERBS else words[1:]
-    names = tuple(word for word in rest if not word.startswith("-") and word not in _INSTALL_VERBS)
-    from_file = any(word in ("-r", "-e", "--requirement", ".") for word in rest)
-    return None if from_file or not names else names
 
 
 def _is_typo(old: str, new: str) -> bool:

@@ -7,12 +7,15 @@ A non-zero exit alone is never a lesson.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.distillers.local.wording import plain
+from memory.distillers.local.words import any_of
 from memory.transcript import Quote, Seen
 
 MAX_ERROR_CHARS = 110
+MAX_LINE_CHARS = 600
 
 _HARNESS = re.compile(
     r"File has not been read yet|File has been (?:modified|unexpectedly modified)|<tool_use_error>"
@@ -25,15 +28,14 @@ _HARNESS = re.compile(
     r"|already (?:exists|up to date|installed)",
     re.IGNORECASE | re.MULTILINE,
 )
-# Ordered: the first pattern with a hit gives the line; within it, the last hit (the end of a traceback says most).
+# Ordered: the first pattern with a hit gives the line; within it, the last that says most (a traceback ends with it).
 _TELLING = (
-    re.compile(r"^.*?\b[\w.]*(?:Error|Exception|NotFound|Refused|Denied)\b: .+$", re.MULTILINE),
-    re.compile(r"^.*\b(?:ERR!|ERROR|FATAL|FAILED|fatal|error|Error|E:)(?:\s*[:!\]]|\s+\w+).*$", re.MULTILINE),
-    re.compile(
-        r"^.*\b(?:not found|refused|denied|no such|cannot|could not|couldn't|unable to|missing|requires?|required"
-        r"|not set|unsupported|not supported|incompatible|"
-        r"invalid|already in use|must be|unknown|failed|fails|timed out|unreachable|expired)\b.*$",
-        re.IGNORECASE | re.MULTILINE,
+    re.compile(r"\b\w*(?:Error|Exception|NotFound|Refused|Denied)\b: ."),
+    re.compile(r"\b(?:ERR!|ERROR|FATAL|FAILED|fatal|error|Error|E:)(?:\s*[:!\]]|\s+\w+)"),
+    any_of(
+        r"\b(?:not found|no rule|does(?:n't| not) exist|must be logged in|unrecognized|refused|denied|no such)\b",
+        r"\b(?:cannot|could not|couldn't|unable to|missing|requires?|required|not set|unsupported|not supported)\b",
+        r"\b(?:incompatible|invalid|already in use|must be|unknown|failed|fails|timed out|unreachable|expired)\b",
     ),
 )
 _SHOUTS = re.compile(
@@ -41,8 +43,11 @@ _SHOUTS = re.compile(
     r"|da)?sh: (?:line )?(?:\d+: )?|[\w./-]+:\d+(?::\d+)?:\s*|(?:[a-z_]\w*\.)+(?=[A-Z]\w*(?:Error"
     r"|Exception)))+"
 )
+_HANGING = re.compile(r"(?:\s+(?:the|a|an|of|from|to|and|or|in|on|for|with|is|are|was|by|as|at|that|following))+$")
 _ABOUT_SURROUNDINGS = re.compile(
-    r"command '\S+' failed|No module named|Cannot find (?:module|package)|ModuleNotFound|command not found"
+    r"command '\S+' failed|[Ee]xecutable|logged in|[Cc]redentials?|unrecognized arguments"
+    r"|Field required|[Ll]icen[cs]e key|No module named|Cannot find (?:module|package)|ModuleNotFound"
+    r"|command not found"
     r"|not found in PATH|[Cc]onnection refused|ECONNREFUSED|could not connect"
     r"|connect(?:ion)? to server|"
     r"[Pp]ermission denied|EACCES|EADDRINUSE|[Aa]ddress already in use|is not set|not set\b"
@@ -57,7 +62,7 @@ _ABOUT_SURROUNDINGS = re.compile(
 )
 _MISSING_FILE = re.compile(
     r"No such file or directory|file or directory not found|ENOENT|cannot access|does not exist"
-    r"|not found: |pathspec",
+    r"|pathspec",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
@@ -122,14 +127,23 @@ def error_line(seen: Seen) -> ErrorLine | None:
     """The most telling line of a failing output, or None when there is none worth repeating."""
     if is_harness(seen.text):
         return None
+    lines = list(_lines(seen.text))
     for pattern in _TELLING:
-        hits = [hit for hit in pattern.finditer(seen.text) if 8 <= len(hit.group().strip()) <= 600]
+        hits = [(_says(line), start, line) for start, line in lines if pattern.search(line)]
         if hits:
-            best = max(hits, key=lambda hit: (_says(hit.group()), hit.start()))
-            line = best.group().strip()
-            start = best.start() + best.group().index(line)
+            _, start, line = max(hits)
             return ErrorLine(Quote(seen.ref, start, start + len(line), line), _shorten(line))
     return None
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that a person could have written or read, with their place; a longer one is data, and slow to search."""
+    offset = 0
+    for line in text.split("\n"):
+        bare = line.strip()
+        if 8 <= len(bare) <= MAX_LINE_CHARS:
+            yield offset + line.index(bare), bare
+        offset += len(line) + 1
 
 
 def _says(line: str) -> int:
@@ -144,7 +158,7 @@ def _shorten(line: str) -> str:
     if len(text) <= MAX_ERROR_CHARS:
         return text.rstrip(" .:;,")
     head = text[:MAX_ERROR_CHARS]
-    for border in (". ", "; ", " (", ", ", ": "):
-        if (at := head.rfind(border)) > 40:
-            return head[:at].rstrip(" .:;,(")
-    return head[: head.rfind(" ")].rstrip(" .:;,(") if " " in head else head
+    at = max(head.rfind(border) for border in (". ", "; ", " (", ", ", ": "))
+    if at > 40:
+        return _HANGING.sub("", head[:at].rstrip(" .:;,("))
+    return _HANGING.sub("", head[: head.rfind(" ")].rstrip(" .:;,(")) if " " in head else head

@@ -14,7 +14,9 @@ from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
+_POLITE_QUESTION = re.compile(r"(?:can|could|would|will) you please (?:always|never|stop)\b", re.IGNORECASE)
 _TOLD_TO_AGENT = any_of(
+    r"^(?:can|could|would|will) you please\s+",
     r"^(?:please|kindly|just)\s+",
     r"^you (?:should|must|need to|have to)\s+(?=always|never|only)",
     r"^you (?:may|can|should)\s+(?=call|phone|ring|contact|reach|text|e-?mail|write|message|notify|only)",
@@ -23,7 +25,7 @@ _TOLD_TO_AGENT = any_of(
 _SPLITS = any_of(
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not"
     r"|no longer|stop|avoid|use"
-    r"|prefer|keep|write|put|add|run|call|only)\b)",
+    r"|prefer|keep|write|put|add|run|call|only|we (?:never|always|only|don't))\b)",
     r"(?:,\s*|\s+)(?:y|e)\s+(?=(?:no|nunca|siempre|\w+(?:me|nos))\b)",
     r"(?:,\s*|\s+)und\s+(?=(?:nie|niemals|immer|bitte|kein|keine)\b)",
     r"(?:,\s*|\s+)et\s+(?=(?:ne|jamais|toujours)\b)",
@@ -61,7 +63,9 @@ _TOPICS = (
 
 def read(session: Session) -> Iterator[Candidate]:
     for sentence in session.said_by_user:
-        if not sentence.is_firm or ONE_OFF.search(wishes.FRAME.sub("", without_openers(sentence.text))):
+        if not (sentence.is_firm or _POLITE_QUESTION.match(sentence.text)) or ONE_OFF.search(
+            wishes.FRAME.sub("", without_openers(sentence.text))
+        ):
             continue
         if _DIAGNOSIS.search(sentence.text):
             continue  # a wish tied to a diagnosis is for a person to write down, without the diagnosis
@@ -127,7 +131,7 @@ def _is_to_customer(wish: str, language: str) -> bool:
 
 def _in_third_person(wish: str, who: str) -> str:
     """ "call me only in the afternoon" becomes "call the customer only in the afternoon"."""
-    text = _TOLD_TO_AGENT.sub("", plain(wish))
+    text = _TOLD_TO_AGENT.sub("", plain(wish).rstrip(" ?"))
     text = re.sub(r"\bI(?:'d| would) (?:always |much )?prefer\b", f"the {who} prefers", text)
     text = re.sub(r"\bI(?:'d| would)\b", f"the {who} would", text)
     text = re.sub(r"\bI(?:'m| am)\b", f"the {who} is", text)

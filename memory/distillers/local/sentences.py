@@ -11,6 +11,8 @@ from memory.transcript import Quote, Seen
 
 # Longer than this a user "message" is a pasted document: its lines are not the user's own wishes.
 PASTED_CHARS = 3_000
+# Longer than this no sentence is a claim that fits into one memory; and long lines make expressions slow.
+MAX_SENTENCE_CHARS = 600
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|dr|mr|mrs|ms|st|z\.B|bzw|p\.ej)|\.\.)$", re.IGNORECASE
@@ -135,7 +137,7 @@ def _of_line(seen: Seen, at: int, offset: int, line: str) -> Iterator[Sentence]:
 def _cut(seen: Seen, at: int, offset: int, line: str, begin: int, end: int) -> Sentence | None:
     raw = line[begin:end]
     text = raw.strip()
-    if sum(letter.isalnum() for letter in text) < 2:
+    if len(text) > MAX_SENTENCE_CHARS or sum(letter.isalnum() for letter in text) < 2:
         return None
     start = offset + begin + (len(raw) - len(raw.lstrip()))
     return Sentence(seen, at, start, start + len(text), text, text.rstrip('"”)').endswith(("?", "？")))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -77,7 +77,7 @@ class Step:
         return ""
 
     @property
-    def commands(self) -> list[shell.Simple]:
+    def commands(self) -> tuple[shell.Simple, ...]:
         return shell.parse(self.command)
 
     @property
@@ -168,6 +168,7 @@ def quote_call(step: Step, limit: int = 400) -> Quote | None:
     return quote(step.call, step.command.strip()[:limit]) or quote(step.call, step.call.text.strip()[:limit])
 
 
+@lru_cache(maxsize=2_048)
 def arguments_of(text: str) -> dict[str, Any]:
     """A call's JSON arguments; of a call that was cut, the string values that are still whole."""
     if not text.lstrip().startswith("{"):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from functools import lru_cache
 
-from memory.distillers.local.words import words
+from memory.distillers.local.words import any_of, words
+
+MAX_COMMAND_CHARS = 2_000  # longer ones write files or carry programs
 
 _ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "nice", "doas"})
@@ -19,18 +22,22 @@ READ_ONLY = words(
     "sleep tee xargs clear",
 )
 _GIT_LOOKS = words("status log diff show grep ls-files ls-tree blame branch remote rev-parse describe reflog")
-TEST_RUNNERS = re.compile(
-    r"^(?:pytest|py\.test|tox|nox|jest|vitest|mocha|karma|ava|rspec|phpunit|ctest|(?:go|cargo|npm|pnpm"
-    r"|yarn|bun|mvn|gradle|\./gradlew|make|just|deno|dotnet|mix|swift|rake|bundle"
-    r"|rails) (?:run )?\S*(?:test|spec|check|lint)\S*"
-    r"|(?:ruff|mypy|eslint|tsc|flake8|pylint|prettier|black|clippy)|npx (?:jest|vitest|tsc|eslint"
-    r"|playwright|mocha)|manage\.py test|python3? (?:-m (?:pytest|unittest)|manage\.py test))\b"
+TEST_RUNNERS = any_of(
+    r"^(?:pytest|py\.test|tox|nox|jest|vitest|mocha|karma|ava|rspec|phpunit|ctest)\b",
+    r"^(?:go|cargo|npm|pnpm|yarn|bun|mvn|gradle|\./gradlew|make|just|deno|dotnet|mix|swift|rake|bundle|rails)"
+    r" (?:run )?\S*(?:test|spec|check|lint)\S*",
+    r"^(?:ruff|mypy|eslint|tsc|flake8|pylint|prettier|black|clippy)\b",
+    r"^npx (?:jest|vitest|tsc|eslint|mocha|playwright test)\b",
+    r"^(?:\./)?manage\.py test\b|^python3? (?:-m (?:pytest|unittest)|manage\.py test)\b",
+    flags=re.NOFLAG,
 )
 # Flags that only change what a run shows or how far it goes.
-_COSMETIC = re.compile(
-    r"^(?:-{1,2}(?:verbose|v+|q+|quiet|silent|s|x|k|lf|ff|tb|maxfail|no-header|color|watch|watchAll"
-    r"|reporter|bail|help|h|version|debug|trace|info|stacktrace|explain|log-level|loglevel|nocapture"
-    r"|run|runInBand|grep|n|dry-run|json|list|progress|stat|l|la|a)|--color|--tb)(?:=.*)?$"
+_COSMETIC = any_of(
+    r"^-{1,2}(?:verbose|v+|q+|quiet|silent|debug|trace|info|stacktrace|explain|log-level|loglevel"
+    r"|color|help|h|version)(?:=.*)?$",
+    r"^-{1,2}(?:s|x|k|n|l|a|la|lf|ff|tb|maxfail|no-header|nocapture|runInBand|bail|watch|watchAll"
+    r"|reporter|grep)(?:=.*)?$",
+    r"^-{1,2}(?:dry-run|json|list|progress|stat|run)(?:=.*)?$",
 )
 _ALIASES = {"python3": "python", "pip3": "pip", "docker-compose": "docker"}
 
@@ -61,6 +68,11 @@ class Simple:
         return not self.words or self.program in READ_ONLY
 
     @property
+    def is_call(self) -> bool:
+        """Asks a server something: that nothing answers says nothing about how to ask."""
+        return self.program in ("curl", "wget", "http", "nc", "ping", "telnet", "dig", "nslookup")
+
+    @property
     def is_probe(self) -> bool:
         """Code typed on the command line: asked once, never run again."""
         return len(self.words) > 1 and self.words[1] in ("-c", "-e", "-") and self.program not in ("make", "docker")
@@ -84,15 +96,18 @@ class Difference:
         return not (self.settings or self.added or self.replaced or self.program)
 
 
-def parse(command: str) -> list[Simple]:
-    """The simple commands of a line, in order, without redirections; [] for what is no sane shell line."""
+@lru_cache(maxsize=2_048)
+def parse(command: str) -> tuple[Simple, ...]:
+    """The simple commands of a line, in order, without redirections; () for what is no sane shell line."""
+    if len(command) > MAX_COMMAND_CHARS:
+        return ()
     try:
         lexer = shlex.shlex(command.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars="&|;<>")
         lexer.whitespace_split = True
         lexer.commenters = ""
         words = list(lexer)
     except ValueError:
-        return []
+        return ()
     found: list[Simple] = []
     current: list[str] = []
     exported: list[tuple[str, str]] = []
@@ -108,7 +123,7 @@ def parse(command: str) -> list[Simple]:
             exported += [*simple.settings, *_assignments(simple.words[1:])]
             continue
         found.append(Simple((*exported, *simple.settings), simple.words))
-    return found
+    return tuple(found)
 
 
 def difference(failed: Simple, later: Simple) -> Difference | None:

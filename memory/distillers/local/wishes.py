@@ -29,9 +29,14 @@ ORDER = any_of(
     r"^(?:please )?(?:make sure|be sure|ensure|take care)(?: that)?(?: you| to)? (?:always|never)\b",
     r"^you (?:should|must|need to|have to|may|can) (?:always|never|only)\b",
     rf"^{_YOU} (?:always|never|only|stop)\b",
+    r"^(?!(?:i|we|it|this|that|the|he|she|they) )\w+ .*, (?:always|never)[.!]?$",
     r"^whenever (?:you|we|i)\b.+,",
     r"^(?:when|if|before|after) (?:you|we) [^,]{3,70}, (?:please )?(?:always|never)\b",
-    r"\bbitte (?:immer|nie|niemals|stets)\b",
+    r"\bbitte (?:immer|nie|niemals|stets)\b|^ich möchte (?:künftig|in zukunft|ab jetzt|nur noch|immer|nie)\b",
+    r"^merci de (?:toujours|ne (?:jamais|plus))\b",
+    r"^(?!this|that|it )\w.* (?:should|must|shall) (?:always|never)\b",
+    r"^(?:can|could|would|will) you please (?:always|never|stop)\b",
+    r"(?:必ず|常に|いつも|絶対に).*(?:ください|お願い|ほしい)|^(?:请|請).*(?:始终|总是|一律|永远)",
     r"^(?:\w*(?:me|nos|melo|te|le|lo)|por favor|bitte|veuillez|\w+ez(?:-moi)?|\w+en sie|\w+e mir)\b.*"
     r"\b(?:siempre|nunca|immer|nie(?:mals)?|toujours|jamais)\b",
     r"^(?:请|請)?(?:总是|总要|始终|一律|每次都?|永远不?要?|千万别|必ず|常に|いつも|絶対に)",
@@ -42,6 +47,7 @@ _HABIT = (
     r"|ship|log|put|speak|reply|pay by|shop|order by|fly|eat|drink)s?"
 )
 WISH = any_of(
+    r"^(?:i|we) (?:want|need|expect|like) (?!to\b).*\b(?:always|never|every time)\b",
     r"^(?:i|we) (?:(?:always|never|really|strongly|much|usually|generally) )*(?:prefer|dislike|insist)\b",
     r"^(?:i'd|we'd|i would|we would) (?:always |much )?(?:rather|prefer)\b",
     r"^my preference is\b|^my preferred \w+(?: \w+){0,2} is\b",
@@ -54,6 +60,8 @@ HOUSE_RULE = any_of(
     r"^(?:here )?(?:we|our team|in this (?:repo|repository|project|codebase),? we) (?:only |always )?"
     r"(?:use|write|keep|follow|deploy|run|name|format|indent) .+(?:\binstead of\b|, not\b"
     r"|\brather than\b|\bnever\b|\bonly\b)",
+    r"^we (?:only |always )?(?:use|write|keep|follow|deploy with|name|format|indent) .+"
+    r"\b(?:here|everywhere|in (?:this|our|the whole|all our) (?:repo|repository|project|codebase|code|team))[.!]?$",
     r"^(?:for|in) (?:this|our) (?:project|repo|repository|codebase|team|company),? .+\b(?:always|never|must|only)\b",
 )
 _KINDS = r"(?:phone )?calls?|sms|letters?|newsletters?|e-?mails?|mails?|text messages?|emojis?|comments?|summaries"
@@ -78,6 +86,9 @@ CONTACT = any_of(
     r"|statements?|letters?|reports?|mail|correspondence|parcels?|receipts?|newsletters?|everything"
     r"|e-?mail|mobile|number)\b"
     r".*\b(?:instead|only|not|always|never)\b",
+    rf"^{_POLITE}(?:only|don't|do not|never) (?:call|phone|ring|contact|text|e-?mail|write(?: to)?"
+    rf"|message|visit) (?:me|us)\b",
+    r"^i(?:'m| am) (?:only|best) (?:reachable|available|reached)\b",
     r"^(?:please )?(?:answer|reply|respond|talk|speak|write)(?: to (?:me|us))? (?:only |always )?in [A-Z]\w+",
 )
 ONLY_LOOKS_SO = any_of(
@@ -87,6 +98,7 @@ ONLY_LOOKS_SO = any_of(
     r"^(?:never|always) (?!need|feed|embed|shed|speed|proceed|exceed)\w+ed\b",
     r"^(?:i|we)(?:'d| would)? (?:really |much )?prefer (?:the (?:first|second|third|last|other|former"
     r"|latter|new|old|one"
-    r"|option|version|approach|design|idea)|this|that|it|these|those|your|option|to (?:do|go|start|wait|stop))\b",
+    r"|option|version|approach|design|idea)|this|that|it|these|those|your|option|to (?:do|go|start"
+    r"|wait|stop)|not to)\b",
     r"^(?:i|we)(?:'d| would) rather (?:you|we|not (?:do|say)|do|go|wait|start|stop|see|have (?:it|this|that))\b",
 )

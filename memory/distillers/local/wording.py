@@ -10,7 +10,8 @@ from memory.lint import MAX_CHARS
 
 _OPENER = re.compile(
     r"^(?:(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
-    r"|so|good|correct|stop|sorry|fine|exactly|actually|honestly|basically|in fact|"
+    r"|so|good|correct|stop|sorry|fine|exactly|heads up|careful|attention|warning|important|reminder"
+    r"|actually|honestly|basically|in fact|"
     r"claro|bueno|vale|hola|gracias|also gut|hallo|danke|ja|nein|bonjour|merci|oui|non)(?: \w+)?[,!.:;—–-]+\s*"
     r"|(?:and|but|also|btw|by the way|fyi|plus|oh and|one more thing|just so you know|for (?:your"
     r"|the) (?:files?|records?|information|reference)|"
@@ -23,7 +24,7 @@ _FILLER = words(
     "a an and any are as at be by do does don't for from go going have i in is it its me my",
     "need needs never no not now of on only or our please so that the their them then there",
     "these they this to us use using want we when whenever with without you your always prefer",
-    "prefers customer user should must every time make sure will would like rather ever us i'd",
+    "prefers customer user should must every time make sure will would like rather ever us can could i'd i'm m",
     "d ll s stop put add avoid keep",
     "el la los las de del un una en der die das den dem ein eine le les des du une est es ist",
 )
@@ -111,7 +112,7 @@ def without_openers(text: str) -> str:
 
 def plain(text: str) -> str:
     """One line without colours, emphasis and doubled spaces."""
-    return " ".join(_ANSI.sub("", text).replace("**", "").split())
+    return " ".join(re.sub(r"\*\*(\S(?:[^*]*\S)?)\*\*", r"\1", _ANSI.sub("", text)).split())
 
 
 def as_sentence(text: str, language: str = "en") -> str:

@@ -1,0 +1,50 @@
+"""Commands that prepare the ground for others: installing, starting, migrating, signing in."""
+
+from __future__ import annotations
+
+import re
+
+from memory.distillers.local.shell import Simple
+from memory.distillers.local.words import any_of, words
+
+_INSTALLERS = words(
+    "apt apt-get apk dnf yum pacman brew port choco winget snap pip pip3 uv poetry pipx conda mamba "
+    "npm pnpm yarn bun gem",
+    "cargo go composer",
+)
+_INSTALL_VERBS = words("install add get -S i")
+_EVERYTHING = words("ci sync update upgrade mod")
+_PREPARES = any_of(
+    r"^(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+",
+    r"^(?:npx )?(?:playwright install|prisma)\b",
+    r"^docker(?:-compose)? (?:compose )?(?:up|start|pull|run|build|login)\b",
+    r"^(?:systemctl (?:re)?start|service \S+ (?:re)?start|brew services|minikube start|colima start)\b",
+    r"^(?:pg_ctl|createdb|createuser|redis-server|locale-gen|ldconfig|ssh-add|gpg|source|alembic|ln)\b",
+    r"^git (?:submodule|lfs|config|fetch)\b",
+    r"^(?:python3?|\./manage\.py|manage\.py|uv run|poetry run)\b.*\b(?:migrate|collectstatic|compilemessages)\b",
+    r"^(?:flask db|rails db:|rake db:|terraform init|go generate|gh auth)",
+    r"^(?:make|just|npm run|pnpm|yarn) \S+",
+    r"^(?:gcloud|aws|az|kubectl|helm|vault|op|doppler) \w+",
+    r"^(?:\./)?(?:bin|scripts?|tools)/\S+",
+    flags=re.NOFLAG,
+)
+
+
+def is_preparation(simple: Simple) -> bool:
+    """Whether running it can be what a later success needed; everyday work between two attempts is not."""
+    return packages(simple) is not None and not simple.is_test and _PREPARES.match(simple.shown) is not None
+
+
+def packages(simple: Simple) -> tuple[str, ...] | None:
+    """The packages a command installs by name; () for any other command, None for installing "everything" (routine)."""
+    said = list(simple.words)
+    if said[:3] in (["python", "-m", "pip"], ["python3", "-m", "pip"]) or said[:2] == ["uv", "pip"]:
+        said = said[said.index("pip") :]
+    if len(said) < 2 or said[0] not in _INSTALLERS:
+        return ()
+    if not any(word in _INSTALL_VERBS for word in said[1:3]):
+        return None if said[1] in _EVERYTHING else ()
+    rest = said[2:] if said[1] in _INSTALL_VERBS else said[1:]
+    names = tuple(word for word in rest if not word.startswith("-") and word not in _INSTALL_VERBS)
+    from_file = any(word in ("-r", "-e", "--requirement", ".") for word in rest)
+    return None if from_file or not names else names
