@@ -16,9 +16,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 from django.db.models import Q
-from django.db.utils import Error as DatabaseFault
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja.security.base import AuthBase
@@ -55,8 +54,8 @@ class Caller:
 
 
 _remembered: dict[str, tuple[float, Caller | None]] = {}
-_pool_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+_lookups: ThreadPoolExecutor | None = None
 
 
 class Bearer(AuthBase):
@@ -116,18 +115,30 @@ def _look_up_beside(key_hash: str, now: datetime) -> Caller | None:
     """The look-up on a thread of its own. A database that is down must not hold the request for longer than this."""
     if getattr(settings, "CAPTURE_WRITER", "thread") == "inline":
         return look_up(key_hash, now)
+    future = _thread().submit(_look_up_on_thread, key_hash, now)
     try:
-        return _threads().submit(_look_up_on_thread, key_hash, now).result(LOOKUP_PATIENCE_SECONDS)
-    except (TookTooLong, DatabaseFault):
-        raise Unavailable from None
+        return future.result(LOOKUP_PATIENCE_SECONDS)
+    except (TookTooLong, OperationalError, InterfaceError):
+        future.cancel()
+        raise Unavailable("The database does not answer. Send the same again.") from None
 
 
-def _threads() -> ThreadPoolExecutor:
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="key-lookup")
-        return _pool
+def _thread() -> ThreadPoolExecutor:
+    global _lookups
+    with _lock:
+        if _lookups is None:
+            _lookups = ThreadPoolExecutor(max_workers=1, thread_name_prefix="key-lookup")
+        return _lookups
+
+
+def stop() -> None:
+    """Ends the thread of the look-ups and closes its connection."""
+    global _lookups
+    with _lock:
+        thread, _lookups = _lookups, None
+    if thread is not None:
+        thread.submit(lambda: connections["default"].close()).result()
+        thread.shutdown()
 
 
 def _look_up_on_thread(key_hash: str, now: datetime) -> Caller | None:
@@ -136,7 +147,7 @@ def _look_up_on_thread(key_hash: str, now: datetime) -> Caller | None:
     connection.close_if_unusable_or_obsolete()
     try:
         return look_up(key_hash, now)
-    except DatabaseFault:
+    except (OperationalError, InterfaceError):
         connection.close()
         raise
 

@@ -56,10 +56,11 @@ class Writer:
 
     def write(self, batch: Batch) -> Receipt:
         """The receipt, once the batch is committed. Raises NotInTime."""
+        patience = PATIENCE_SECONDS + PATIENCE_PER_ROW_SECONDS * len(batch.rows)
         waiting = _Waiting(batch)
         self._put(waiting)
         try:
-            return waiting.future.result(PATIENCE_SECONDS + PATIENCE_PER_ROW_SECONDS * len(batch.rows))
+            return waiting.future.result(patience)
         except TookTooLong:
             waiting.future.cancel()
             raise NotInTime from None
