@@ -11,10 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from memory.own_briefs import is_own_brief
 from memory.transcript import NEVER_EVIDENCE, Candidate, Quote, Seen
-
-# The first line of every brief we render; an observation that holds it is our own words coming back.
-BRIEF_HEAD = re.compile(r"^\s*# What is known · project ", re.MULTILINE)
 
 # Words a sentence needs for grammar, or that our own templates add; the reviewer need not look for them in a quote.
 # English only: other languages keep the speaker's own words, so little is left unsupported there.
@@ -58,11 +56,6 @@ class Dropped:
 def sha256_of(text: str) -> str:
     """Hash of a quote as it is stored with the evidence."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def is_own_brief(text: str) -> bool:
-    """Whether our own brief stands in this text: what we told an agent must not come back as a lesson."""
-    return BRIEF_HEAD.search(text) is not None
 
 
 def why_never_evidence(seen: Seen) -> str:

@@ -19,7 +19,7 @@ _DANGLING = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|here|so|then|which)\b(?!\s+(?:project|repo|repository)\b)"
     r"|\b(?:do|does|did|fix|fixes|fixed|use|uses|like|want|wants|change|keep|make|doing|using)\s+(?:it"
     r"|this|that|those|them|these)(?=[.,;!]|$)"
-    r"|^(?:eso|esto|ello|das|dies|ça|cela)\b",
+    r"|^(?:eso|esto|ello|ça|cela|(?:das|dies) (?:ist|war|geht|muss|soll|hilft|funktioniert|passiert|liegt))\b",
     re.IGNORECASE,
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.grounding import Dropped, Grounded, ground, is_own_brief, unsupported_words
+from memory.grounding import Dropped, Grounded, ground, unsupported_words
 from memory.transcript import Candidate, Quote, Seen
 
 SAID = Seen(1, "message", "user", "Never restart kestrel before 18:00.")
@@ -69,11 +69,6 @@ def test_what_no_person_or_tool_said_is_never_evidence(seen: Seen, reason: str) 
 def test_a_result_inside_a_sub_agent_is_evidence() -> None:
     seen = replace(SAID, kind="tool_result", role="tool", sidechain=True)
     assert isinstance(ground(candidate(QUOTE), {1: seen}), Grounded)
-
-
-def test_our_own_brief_is_recognised_wherever_it_stands() -> None:
-    assert is_own_brief("$ curl …\n\n# What is known · project shop · for agent x\n- [f-1] …")
-    assert not is_own_brief("What is known about this project?")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ _BUILT_IN = words(
 )
 _OLD_NEW = re.compile(r'"old_string":\s*"(?P<old>(?:[^"\\]|\\.)*)",\s*"new_string":\s*"(?P<new>(?:[^"\\]|\\.)*)')
 _REPLACED = re.compile(r'Replaced "(?P<old>[^"]*)" with "(?P<new>[^"]*)"')
+_DIFF = re.compile(r"(?P<old>(?:^- .*\n)+)(?P<new>(?:^\+ .*(?:\n|\Z))+)", re.MULTILINE)
 
 
 def read(session: Session) -> Iterator[Candidate]:
@@ -52,7 +53,7 @@ def read(session: Session) -> Iterator[Candidate]:
 
 def _pairs(step: Step) -> Iterator[tuple[Quote, str, str]]:
     """What an edit replaced: where the old text stands, old and new."""
-    for seen, pattern in ((step.call, _OLD_NEW), (step.result, _REPLACED)):
+    for seen, pattern in ((step.call, _OLD_NEW), (step.call, _DIFF), (step.result, _REPLACED)):
         if seen is None:
             continue
         for hit in pattern.finditer(seen.text):

@@ -109,7 +109,7 @@ def _setting(session: Session, sentence: Sentence) -> Candidate | None:
     hit = _ASSIGNED.search(sentence.text)
     if hit is None or _SECRET_NAME.search(hit[1]):
         return None
-    name, value = hit[1], hit[2]
+    name, value = hit[1], hit[2].rstrip(".:")
     done = next(
         (
             step

@@ -39,6 +39,7 @@ _FAILING = re.compile(
     r"|npm ERR!|(?:\S+: )?command not found|\w+Error: )",
     re.MULTILINE,
 )
+_TOOL_NAME = re.compile(r"^\s*(?:[\w.-]+\s+)?(?=\{)")
 _COMMAND_KEYS = ("command", "cmd", "script")
 _PATH_KEYS = ("file_path", "path", "absolute_path", "filename", "notebook_path")
 
@@ -66,7 +67,7 @@ class Step:
         """The shell line, or "" when this was no shell."""
         if self.tool not in SHELL_TOOLS:
             return ""
-        if not self.call.text.lstrip().startswith("{"):
+        if not self.arguments:
             return self.call.text
         for key in _COMMAND_KEYS:
             value = self.arguments.get(key)
@@ -97,7 +98,7 @@ class Step:
             if isinstance(value := self.arguments.get(key), str):
                 return value.replace("\\", "/")
         match = re.search(r"[\w.@~-]*(?:/[\w.@-]+)+|\b[\w-]+\.[a-z]{1,5}\b", self.call.text)
-        return match.group() if match and not self.call.text.lstrip().startswith("{") else ""
+        return match.group() if match and not self.arguments else ""
 
 
 class Session:
@@ -170,8 +171,9 @@ def quote_call(step: Step, limit: int = 400) -> Quote | None:
 
 @lru_cache(maxsize=2_048)
 def arguments_of(text: str) -> dict[str, Any]:
-    """A call's JSON arguments; of a call that was cut, the string values that are still whole."""
-    if not text.lstrip().startswith("{"):
+    """A call's JSON arguments, with or without the tool's name ahead; of a cut call the strings that are whole."""
+    text = _TOOL_NAME.sub("", text, count=1)
+    if not text.startswith("{"):
         return {}
     try:
         value = json.loads(text)

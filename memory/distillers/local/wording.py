@@ -47,7 +47,7 @@ _PHRASES = {
         "fr": "Le projet utilise {name} {new}, alors que {doc} indiquait {old}.",
     },
     "no_script": {
-        "en": "There is no `{name}` script in {manifest}, although {doc} named it.",
+        "en": "{manifest} has no `{name}` script, although {doc} named it.",
         "zh": "{manifest} 中没有 `{name}` 脚本，尽管 {doc} 提到过。",
         "ja": "{manifest} に `{name}` スクリプトは存在しない（{doc} には記載があった）。",
         "es": "No existe el script `{name}` en {manifest}, aunque {doc} lo mencionaba.",
