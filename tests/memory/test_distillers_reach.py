@@ -13,7 +13,7 @@ from memory.lint import faults
 from tests.memory import talk
 
 FILE = Path(__file__).parents[1] / "cases" / "distill_reach.jsonl"
-HEARD_AT_LEAST = 0.9  # measured 2026-11-30: 136 of 139, after the rules were widened for what they had missed
+HEARD_AT_LEAST = 0.9  # measured 2026-11-30: 141 of 145, after the rules were widened for what they had missed
 
 
 def cases(*, heard: bool) -> list[list[talk.Line]]:
