@@ -60,7 +60,7 @@ def request(session: Session, now: datetime, *, ring: bool = True) -> DistillJob
 
     Runs in the caller's transaction; the doorbell rings after its commit (`ring=False`: the caller runs the job).
     """
-    session = Session.objects.select_for_update(of=("self",)).get(pk=session.pk)
+    session = Session.objects.select_for_update(of=("self",), no_key=True).get(pk=session.pk)
     held = session.observations.aggregate(count=Count("pk"), last=Max("pk"))
     if not held["count"]:
         return None
@@ -97,7 +97,7 @@ def sweep(now: datetime, *, ring: bool = True, everything: bool = False) -> list
     with tenancy.system("sweeper"):
         unread = Session.objects.filter(status=SessionStatus.OPEN, observation_count__gt=0)
         waiting = unread if everything else Session.objects.idle(now)
-        quiet = waiting.select_for_update(of=("self",), skip_locked=True).order_by("last_seen_at", "pk")
+        quiet = waiting.select_for_update(of=("self",), skip_locked=True, no_key=True).order_by("last_seen_at", "pk")
         asked = [request(session, now, ring=ring) for session in quiet[:SWEEP_LIMIT]]
         rung = {job.pk for job in asked if job is not None and job.status in UNFINISHED}
         left = DistillJob.objects.filter(status__in=UNFINISHED, lease_until__lte=now).exclude(pk__in=rung)
@@ -289,7 +289,7 @@ def _turn_beside(rows: Sequence[Observation], place_: int, step: int) -> str:
 def _close(session: Session, job: DistillJob, rows: Sequence[Observation], now: datetime) -> None:
     """Marks the session as read, unless more came in meanwhile: then it stays unread."""
     # Locked first, looked at second: a capture under way is either seen here or reopens the session after us.
-    current = Session.objects.select_for_update().get(pk=session.pk)
+    current = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
     status = SessionStatus.DISTILLED
     if current.observations.count() > len(rows):
         another = DistillJob.objects.filter(session=current, status__in=UNFINISHED).exclude(pk=job.pk).exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from memory.models import Fact, FactChanged, Status
+from memory.retractions import retract
 from projects import tenancy
 
 SWEEP_LIMIT = 1000
@@ -18,7 +19,8 @@ def expire(now: datetime) -> int:
         for fact in overdue[:SWEEP_LIMIT]:
             try:
                 fact.expire(now)
-                marked += 1
             except FactChanged:
                 continue  # somebody decided at this very moment; the next sweep looks at it again
+            retract(fact, now)
+            marked += 1
     return marked

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
 
-from config import checks, launch, running
+from config import checks, launch, running, schedules
 
 
 def warm(**kwargs: Any) -> None:
@@ -36,6 +37,8 @@ class Command(BaseCommand):
             checks.refuse_to_start()
         except checks.RefusedToStart as refusal:
             raise CommandError(str(refusal)) from None
+        schedules.ensure_schedules()
+        connections.close_all()  # before the queue forks: two processes must not share one
         launch.forks_die_with_this_process()
         running.announce("worker", settings.DATA_DIR)
         # The queue reports each start and stop of its processes as news.
