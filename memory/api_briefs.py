@@ -17,7 +17,7 @@ from pydantic import Field
 
 from memory import brief, short_ids
 from memory.agent_auth import Bearer, caller
-from memory.api_values import Body, halves, session_id
+from memory.api_values import Body, halves, only, session_id
 from memory.tokens import TOKENIZER
 from projects import tenancy
 
@@ -102,6 +102,7 @@ def briefs(request: HttpRequest, payload: BriefRequest) -> HttpResponse:
 )
 def conditional(request: HttpRequest, query: Query[BriefQuery]) -> HttpResponse:
     """The same brief without a task. `If-None-Match` with the last ETag answers 304 while nothing changed."""
+    only(request, BriefQuery)
     known = frozenset(_ETAGS.findall(request.META.get("HTTP_IF_NONE_MATCH", "")[:2000]))
     served = _serve(request, query.session, [], None, query.max_tokens, known)
     response = HttpResponse(status=304) if served.unchanged else _json(_answer(request, served))

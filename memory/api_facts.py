@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, Field
 from memory import proposals, retrieval, short_ids
 from memory.agent_auth import Bearer, Caller, caller
 from memory.api_errors import ApiError, NotFound
-from memory.api_values import Body, FactOut, cursor_pk, fact_out, halves, known_subject
+from memory.api_values import Body, FactOut, cursor_pk, fact_out, halves, known_subject, only
 from projects import audit, tenancy
 
 router = Router(tags=["facts"])
@@ -87,6 +87,7 @@ def look_up(request: HttpRequest, payload: Lookup) -> dict[str, Any]:
 @router.get("/facts", response=FactsOut, auth=Bearer("brief"), summary="Facts by exact key")
 def by_key(request: HttpRequest, query: Query[KeyQuery]) -> dict[str, Any]:
     """As the look-up by `key`, without a subject: that never stands in an address."""
+    only(request, KeyQuery)
     return _looked_up(caller(request), query.key, None, None, query.limit, query.cursor)
 
 

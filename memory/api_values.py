@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
+from django.http import HttpRequest
 from ninja import Schema
 from pydantic import ConfigDict
 
@@ -20,6 +21,13 @@ class Body(Schema):
     """What a caller sends."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def only(request: HttpRequest, query: type[Schema]) -> None:
+    """Refuses a parameter of the address that the call does not know. Raises ApiError (422)."""
+    for name in request.GET:
+        if name not in query.model_fields:
+            raise ApiError(422, "unknown_field", "This parameter is not known here.", name[:100])
 
 
 class FactOut(Schema):

@@ -179,6 +179,9 @@ def _keyed(key: str | None, key_prefix: str | None) -> Q:
 
 # How a query is read --------------------------------------------------------------------------------------------------
 
+# As countersign_search_vector splits the texts: `src/app.py` is found by `app`, and finds it.
+_MARKS = str.maketrans(dict.fromkeys("/\\.:;,=_-@#$%&*+?!|~^<>()[]{}\"`'", " "))
+
 # One row per distinct word: as it stands, and its English stem (empty for a stop word, which is then left out).
 _WORDS = """
 SELECT lexeme, ts_lexize('pg_catalog.english_stem', lexeme)
@@ -234,7 +237,7 @@ def score(
         return []
     reading = Fact.objects.visible_to(agent, now)
     with connections[reading.db].cursor() as cursor:
-        cursor.execute(_WORDS, [asked])
+        cursor.execute(_WORDS, [asked.translate(_MARKS)])
         words = _tsqueries(cursor.fetchall())
         if not words:
             return []

@@ -22,14 +22,15 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # Words of the sentence in English stems and as they stand (other languages), and the key's own words.
+        # Words of the sentence in English stems, and as they stand (other languages). Postgres reads a path, an address
+        # or a name with dots as one word: its parts count too, as do the key's. A query is split at the same marks.
         migrations.RunSQL(
-            """
+            r"""
             CREATE FUNCTION countersign_search_vector(words text, keyed text) RETURNS tsvector
             LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                 SELECT to_tsvector('pg_catalog.english', words)
-                    || to_tsvector('pg_catalog.simple', words)
-                    || to_tsvector('pg_catalog.simple', regexp_replace(keyed, '[^[:alnum:]]+', ' ', 'g'))
+                    || to_tsvector('pg_catalog.simple',
+                        translate(words || ' ' || keyed, '/\.:;,=_-@#$%&*+?!|~^<>()[]{}"`''', repeat(' ', 40)))
             $$
             """,
             "DROP FUNCTION countersign_search_vector(text, text)",

@@ -138,6 +138,10 @@ def test_words_and_meaning_both_find(shop: Cast, now: datetime) -> None:
         ("Set TZ=UTC before running the checkout tests.", "checkout tests fail", True),
         ("Tomas works at Borealis Shipping.", "Borealis", True),
         ("Error E4012 means the licence is expired.", "E4012", True),
+        # Part of a path, an address, a name with marks.
+        ("Refunds are owned by services/refunds/app.py.", "who owns app.py", True),
+        ("Lives in Europe/Berlin.", "Berlin", True),
+        ("Needs the variable CHECKOUT_TZ.", "checkout tz", True),
         # Other words, same meaning.
         ("Prefers to be contacted by e-mail.", "how does this customer like to be reached by email", True),
         # Languages other than English.
