@@ -203,3 +203,46 @@ def test_each_rule_can_be_judged_alone() -> None:
 
 def test_an_unknown_zone_counts_as_utc() -> None:
     assert read(user("Call me tomorrow at 9."), timezone="Mars/Olympus")[0].value["due"] == "2026-11-13T09:00:00+00:00"
+
+
+def test_a_long_talk_yields_what_lasts_and_nothing_else() -> None:
+    found = texts(
+        user("Hi, it is about order #77812."),
+        run("get_order", "orders"),
+        ok("order #77812: shipped 2026-11-09, carrier Hermes", "orders"),
+        say("It was shipped on 9 November."),
+        user("It still isn't here. By the way I don't want Hermes any more, please always use DHL for me."),
+        say("I've opened case #90121 and we will send a replacement by Monday."),
+        user("Great. I live in Bremen now, not in Kiel."),
+        say("Noted, I changed it."),
+    )
+    assert found == [
+        "Always use DHL for the customer.",
+        "Support will send a replacement (#90121) by 2026-11-16.",
+        "The customer lives in Bremen.",
+    ]
+
+
+def test_what_was_only_tried_on_the_way_is_not_the_fix() -> None:
+    found = texts(
+        run("make deploy"),
+        fail("ERROR: helm: field of job migrate is immutable, requires a new release"),
+        run("make deploy FORCE=1"),
+        ok("deployed"),
+        user("Don't use FORCE, it deletes the volume. Delete the job first."),
+        run("kubectl delete job migrate"),
+        ok("deleted"),
+        run("make deploy"),
+        ok("deployed"),
+    )
+    assert len(found) == 1
+    assert "until `kubectl delete job migrate` has run" in found[0]
+    assert "FORCE" not in found[0]
+
+
+def test_the_agent_is_believed_when_a_result_and_the_person_bear_it_out() -> None:
+    claim = "The backup is started by cron from /opt/backup/run.sh, not by systemd."
+    look = (user("The backup did not run."), run("crontab -l"), ok("0 3 * * * /opt/backup/run.sh"), say(claim))
+    assert texts(*look, user("Right.")) == [claim]
+    assert texts(*look, user("Hm.")) == []
+    assert texts(user("The backup did not run."), say(claim), user("Right.")) == []

@@ -18,7 +18,10 @@ from memory.transcript import Candidate, Quote
 
 KEPT_AFTER_DUE = timedelta(days=14)
 
-_WHO = r"(?P<who>I|[Ww]e|[Aa]n? [\w ]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w ]{2,30}?|[Yy]our [\w #-]{2,40}?|[Yy]ou)"
+_WHO = (
+    r"(?P<who>I|[Ww]e|[Aa]n? [\w -]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w -]{2,30}?"
+    r"|[Yy]our [\w #-]{2,40}?|[Yy]ou)"
+)
 _PROMISE = re.compile(
     rf"^{_WHO}(?:'ll| will| shall)(?: \w+ly)? (?P<what>(?!not\b|be able\b|need\b|have to\b|see\b)\w+.*)$"
 )
@@ -80,6 +83,12 @@ _REFERENCE = re.compile(r"\b[A-Z]{1,5}-\d{2,}\b|#\d{3,}\b")
 _ROUTINE = any_of(
     r"\b(?:wait|hold|check|look|try|start|run|now|then|first|next step|be happy|be glad|let you know|take care)\b"
 )
+_CLAUSES = any_of(
+    r";\s+",
+    r",\s+(?:and|but|so)\s+(?=\w+(?:'ll| will)\b)",
+    r",?\s+(?:and|but|so)\s+(?=(?:I|we|a|the|our|you)\b[^,;]{0,40}?(?:'ll| will)\b)",
+)
+_SPEAKS = any_of(r"\b(?:call|phone|ring|contact|write|talk|speak|e-?mail|text|tell|inform|update|get back|follow-up)\b")
 _LEAD_WORD = re.compile(r"(?:by|on|until|till|before|no later than|from)\s", re.IGNORECASE)
 _VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
@@ -116,7 +125,7 @@ def _promises(session: Session) -> Iterator[_Promise]:
     for sentence in sorted(said, key=lambda one: (one.at, one.start)):
         if not sentence.is_firm:
             continue
-        for clause in re.split(r";\s+|,\s+(?:and|but|so)\s+(?=\w+(?:'ll| will)\b)", without_openers(sentence.text)):
+        for clause in _CLAUSES.split(without_openers(sentence.text)):
             if (promise := _promise(session, sentence, clause)) is not None:
                 yield promise
 
@@ -177,7 +186,9 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
     by_user = promise.sentence.seen.role == "user"
     what, rest = _of_the_customer(promise.before, by_user), _of_the_customer(promise.after, by_user)
     named = reference.group() if reference else ""
-    about = f" about {named}" if named and named not in f"{promise.who} {what} {rest}" else ""
+    about = ""
+    if named and named not in f"{promise.who} {what} {rest}":
+        about = f" about {named}" if _SPEAKS.search(what) else f" ({named})"
     parts = (promise.who or "the customer", promise.verb, f"{what}{about}", promise.by, when.shown(said_at), rest)
     text = as_sentence(" ".join(part for part in parts if part))
     if not fits(text) or faults(text):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from memory.distillers.local.explanations import is_plan
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.session import Session, quote
 from memory.distillers.local.wording import as_sentence, fits, segment, topic, without_openers
@@ -80,6 +82,7 @@ _CORRECTION = any_of(
     r",\s*(?:y )?no (?:en |es )?\w|,\s*nicht \w|,\s*(?:et )?(?:pas|non) \w",
     r"[，,、]\s*(?:而?不是|不叫|不在|ではな)|ではな",
 )
+_CONFIRMED = any_of(r"^(?:right|yes|correct|exactly|true|indeed|genau|exacto|oui|对|はい)\b(?! now)(?=[.,!]|$)")
 _CODED = re.compile(r"\d|\w-\w|/|_|`|\b[A-Z]{2,}")
 _NAME = re.compile(r"^[`\"'“]?(?=\S*[A-Z0-9_-])[\w.-]{2,40}[`\"'”]?(?:\s[A-Z]\w+)?[.!]?$")
 _ASSIGNED = re.compile(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*=\s*[\"'“”]?([\w.:/@+-]+)[\"'“”]?")
@@ -102,6 +105,23 @@ def read(session: Session) -> Iterator[Candidate]:
         )
         if candidate is not None:
             yield candidate
+    yield from _borne_out(session)
+
+
+def _borne_out(session: Session) -> Iterator[Candidate]:
+    """What the agent found to be so, with a literal that a result holds and a person's "right" behind it."""
+    for sentence in session.said_by_assistant:
+        if not sentence.is_firm or is_plan(sentence) or ONE_OFF.search(sentence.text):
+            continue
+        literal = _PLACE.search(sentence.text)
+        answer = next((said for said in session.said_by_user if said.at > sentence.at), None)
+        if literal is None or answer is None or not _CONFIRMED.match(answer.text):
+            continue
+        results = [step.result for step in session.steps if step.result is not None and step.until < sentence.at]
+        proof = next((found for one in results if (found := quote(one, literal.group().strip("`")))), None)
+        told = _is_so(session, sentence) if proof else None
+        if told is not None and proof is not None:
+            yield replace(told, quotes=(*told.quotes, proof))
 
 
 def _setting(session: Session, sentence: Sentence) -> Candidate | None:
@@ -183,7 +203,13 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     is_name = named and (_NAME.match(where) is not None or (ours and re.fullmatch(r"[\w.-]+", where) is not None))
     if not (corrected or (is_english and literal) or is_name):
         return None
-    aspect = "name" if named else "port" if re.search(r"\bport\b|:\d|端口|puerto", body, re.IGNORECASE) else "place"
+    aspect = (
+        "name"
+        if named
+        else "port"
+        if re.search(r"\bport\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|端口|puerto", body, re.IGNORECASE)
+        else "place"
+    )
     parts = re.split(r",\s+(?=\w)", body)
     said = ", ".join([parts[0], *(part for part in parts[1:] if _goes_on(part))])
     value = re.split(r"[,，;]\s*|\s+(?:and )?(?:not|never)\s", where)[0]

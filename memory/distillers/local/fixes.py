@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from memory.distillers.local import noise, shell
 from memory.distillers.local.explanations import contract_explained, naming
-from memory.distillers.local.preparations import is_preparation, packages
+from memory.distillers.local.preparations import is_plain_install, is_preparation, packages
 from memory.distillers.local.session import Session, Step, quote, quote_call
 from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic
 from memory.lint import faults
@@ -161,7 +161,7 @@ def _instead(session: Session, repair: _Repair) -> Candidate | None:
 def _installed(session: Session, repair: _Repair) -> Candidate | None:
     for step, simple in reversed(repair.prepared):
         names = packages(simple)
-        if not names:
+        if not names or not is_plain_install(simple):
             continue
         language = session.language
         cure = _listed(names, language)

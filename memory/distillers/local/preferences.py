@@ -23,6 +23,7 @@ _TOLD_TO_AGENT = any_of(
     r"^(?:i|we)(?:'d| would)? (?:like|want|need) you to\s+(?=always|never|only|stop)",
 )
 _SPLITS = any_of(
+    r",\s*(?=please\s+(?:always|never)\b)",
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not"
     r"|no longer|stop|avoid|use"
     r"|prefer|keep|write|put|add|run|call|only|we (?:never|always|only|don't))\b)",

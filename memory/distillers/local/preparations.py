@@ -13,10 +13,14 @@ _INSTALLERS = words(
     "cargo go composer",
 )
 _INSTALL_VERBS = words("install add get -S i")
+_EVERYDAY_FLAGS = words(
+    "-y -q -qq --yes --no-install-recommends -D --save-dev --dev --save -S -g --global -U --upgrade -m"
+)
 _EVERYTHING = words("ci sync update upgrade mod")
 _PREPARES = any_of(
     r"^(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+",
     r"^(?:npx )?(?:playwright install|prisma)\b",
+    r"^docker (?:network|volume) create\b",
     r"^docker(?:-compose)? (?:compose )?(?:up|start|pull|run|build|login)\b",
     r"^(?:systemctl (?:re)?start|service \S+ (?:re)?start|brew services|minikube start|colima start)\b",
     r"^(?:pg_ctl|createdb|createuser|redis-server|locale-gen|ldconfig|ssh-add|gpg|source|alembic|ln)\b",
@@ -32,7 +36,15 @@ _PREPARES = any_of(
 
 def is_preparation(simple: Simple) -> bool:
     """Whether running it can be what a later success needed; everyday work between two attempts is not."""
-    return packages(simple) is not None and not simple.is_test and _PREPARES.match(simple.shown) is not None
+    installs = packages(simple)
+    if installs is None or simple.is_test:
+        return False
+    return bool(installs) or _PREPARES.match(simple.shown) is not None
+
+
+def is_plain_install(simple: Simple) -> bool:
+    """Whether naming the packages says all: no flag that a colleague would have to know."""
+    return all(word in _EVERYDAY_FLAGS for word in simple.words if word.startswith("-"))
 
 
 def packages(simple: Simple) -> tuple[str, ...] | None:

@@ -22,6 +22,7 @@ _COMPLAINT = any_of(
     r"\b(?:wrong|broken|crash\w*|fail\w*|error|slow|missing|late|stuck|reboot\w*|freez\w*|lost|damaged"
     r"|leak\w*|grey|empty|twice|down)\b",
 )
+_WISH = any_of(r"\b(?:please|want|wish|prefer|would like|instead)\b")
 _SOLVED = any_of(
     r"\b(?:works (?:again|now|fine)|is (?:fixed|solved|resolved|gone)|fixed it|solved it"
     r"|that (?:did it|worked)|problem solved)\b"
@@ -52,8 +53,9 @@ def read(session: Session) -> Iterator[Candidate]:
 
 
 def _complaint_before(session: Session, said: Sentence) -> Sentence | None:
-    firm = [one for one in session.said_by_user if one.at < said.at and one.is_firm and _COMPLAINT.search(one.text)]
-    return firm[-1] if firm else None
+    firm = [one for one in session.said_by_user if one.at < said.at and one.is_firm]
+    complaints = [one for one in firm if _COMPLAINT.search(one.text) and not _WISH.search(one.text)]
+    return complaints[-1] if complaints else None
 
 
 def _of_the_customer(complaint: str) -> str:

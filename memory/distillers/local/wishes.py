@@ -30,6 +30,7 @@ ORDER = any_of(
     r"^you (?:should|must|need to|have to|may|can) (?:always|never|only)\b",
     rf"^{_YOU} (?:always|never|only|stop)\b",
     r"^(?!(?:i|we|it|this|that|the|he|she|they) )\w+ .*, (?:always|never)[.!]?$",
+    r"^(?:for|in|on|with) [^,]{3,60}, (?:please )?(?:always|never)\b",
     r"^whenever (?:you|we|i)\b.+,",
     r"^(?:when|if|before|after) (?:you|we) [^,]{3,70}, (?:please )?(?:always|never)\b",
     r"\bbitte (?:immer|nie|niemals|stets)\b|^ich möchte (?:künftig|in zukunft|ab jetzt|nur noch|immer|nie)\b",
