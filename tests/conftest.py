@@ -18,6 +18,8 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What the tests start as processes reads the product's own settings (with this run's data folder).
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     if hasattr(config, "workerinput") or os.environ.get("DATABASE_URL"):
         return
     from config import embedded
