@@ -101,8 +101,9 @@ def test_kill_of_up_takes_every_process_along(data_dir: Path, up: Up) -> None:
 def test_postgres_that_was_there_before_stays(data_dir: Path, up: Up) -> None:
     up.end()
     server = embedded.ensure_running(data_dir)
-    running = Up(data_dir).wait_ready()
-    running.end()
+    running = Up(data_dir)
+    assert wait_until(lambda: running.child("web"))
+    assert running.end() == 0
     with psycopg.connect(server.dsn()) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     embedded.stop(data_dir)
