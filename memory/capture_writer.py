@@ -22,7 +22,8 @@ from memory.capture_store import OutcomeUnknown, store
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 0.2
-PATIENCE_PER_ROW_SECONDS = 0.001  # a large batch takes longer to write than a small one: 5,000 rows about 0.5 s
+COLD_PATIENCE_SECONDS = 2.0  # until the first commit: the thread starts and connects
+PATIENCE_PER_ROW_SECONDS = 0.002  # a large batch takes longer to write than a small one: 5,000 rows about 0.5 s
 MOST_WAITING_ROWS = 50_000
 MOST_WAITING_CHARACTERS = 64 * 1024 * 1024
 ROWS_PER_COMMIT = 2_000
@@ -53,10 +54,12 @@ class Writer:
         self._characters = 0
         self._thread: threading.Thread | None = None
         self._stopping = False
+        self._is_warm = False
 
     def write(self, batch: Batch) -> Receipt:
         """The receipt, once the batch is committed. Raises NotInTime."""
-        patience = PATIENCE_SECONDS + PATIENCE_PER_ROW_SECONDS * len(batch.rows)
+        base = PATIENCE_SECONDS if self._is_warm else COLD_PATIENCE_SECONDS
+        patience = base + PATIENCE_PER_ROW_SECONDS * len(batch.rows)
         waiting = _Waiting(batch)
         self._put(waiting)
         try:
@@ -124,6 +127,7 @@ class Writer:
             logger.warning("a commit of captures failed (%s)", type(problem).__name__)
             self._after(problem, group, tries)
             return
+        self._is_warm = True
         for waiting, receipt in zip(group, receipts, strict=True):
             waiting.future.set_result(receipt)
 

@@ -72,6 +72,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def writer() -> Iterator[Writer]:
     made = Writer()
+    made._is_warm = True
     yield made
     made.stop()
 
