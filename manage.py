@@ -14,7 +14,7 @@ def main() -> None:
         sys.exit(f"Countersign needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer; this is {sys.version.split()[0]}.")
     try:
         from django.core.management import execute_from_command_line
-        from django.db import OperationalError
+        from django.db import DatabaseError, OperationalError
 
         from config import launch
     except ModuleNotFoundError as missing:
@@ -28,6 +28,10 @@ def main() -> None:
         execute_from_command_line(arguments)
     except OperationalError as problem:
         sys.exit(launch.database_is_down(problem))
+    except DatabaseError as problem:
+        if (sentence := launch.database_refused(problem)) is None:
+            raise
+        sys.exit(sentence)
 
 
 if __name__ == "__main__":

@@ -52,3 +52,25 @@ def database_is_down(problem: Exception) -> str:
     if os.environ.get("DATABASE_URL"):
         return f"The database of DATABASE_URL does not answer ({reason[0]}). Start it, or correct DATABASE_URL."
     return f"The bundled Postgres refused ({reason[0]}). `manage.py doctor` says more."
+
+
+SET_UP_BY_HAND = """CREATE ROLE countersign_app NOLOGIN;
+  GRANT countersign_app TO {login};
+  CREATE EXTENSION IF NOT EXISTS vector;   -- in the product's database"""
+
+
+def database_refused(problem: Exception) -> str | None:
+    """What to do when the database answers and refuses, for people; None when it is a fault of ours."""
+    state = getattr(problem.__cause__, "sqlstate", None)
+    if state == "42501":  # insufficient_privilege
+        named = os.environ.get("DATABASE_URL", "").partition("//")[2].partition("@")[0]
+        login = named.partition(":")[0] or "the login role"
+        return (
+            f"The database's login role may not do this ({str(problem).strip().splitlines()[0]}). As a superuser, run:\n"
+            f"  {SET_UP_BY_HAND.format(login=login)}\nthen try again."
+        )
+    if state == "42P01" or 'role "countersign_app" does not exist' in str(problem):
+        return "The database is not set up, or not up to date. Run `python manage.py migrate`."
+    if state == "0A000" and "vector" in str(problem):
+        return "This Postgres has no pgvector. Install pgvector 0.8 or newer on its server, then try again."
+    return None

@@ -4,7 +4,7 @@ CREATE_ROLE = """
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'countersign_app') THEN
-        CREATE ROLE countersign_app NOLOGIN NOSUPERUSER NOBYPASSRLS;
+        CREATE ROLE countersign_app NOLOGIN;
     END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
     NULL; -- another database of this server was set up at the same moment
@@ -14,7 +14,8 @@ END $$;
 JOIN_ROLE = """
 DO $$
 BEGIN
-    IF NOT pg_has_role(current_user, 'countersign_app', 'MEMBER') THEN
+    -- Creating a role makes its creator a member with ADMIN only (Postgres 16+), which may not SET ROLE yet.
+    IF NOT pg_has_role(current_user, 'countersign_app', 'USAGE') THEN
         EXECUTE format('GRANT countersign_app TO %I', current_user);
     END IF;
 END $$;
