@@ -9,4 +9,5 @@ class ConfigConfig(AppConfig):
         from config import health
         from review import health_pages
 
-        health_pages.register(health.report)
+        # Whether `make test` finds a browser is nothing to those who use the pages.
+        health_pages.register(lambda: [found for found in health.report() if found.name != "chromium"])

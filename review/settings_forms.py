@@ -15,7 +15,7 @@ from projects.models import PERMISSIONS, Agent, Person, Project, Role
 from projects.models.project import slug_validator
 
 MAY = {"capture": "send what happens", "brief": "read briefs", "propose": "propose memories"}
-LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "": "no end"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "none": "no end"}
 LEAST_BUDGET, MOST_BUDGET = 200, 16_000
 
 
@@ -105,7 +105,7 @@ class NewProject(forms.Form):
         label="Short name",
         max_length=50,
         validators=[slug_validator],
-        help_text="Stands in addresses and in what agents read. It stays as it is.",
+        help_text="Stands in addresses and in what agents read. It cannot be changed later.",
         widget=forms.TextInput(_input(autocomplete="off", spellcheck="false", autocapitalize="none")),
     )
     timezone = forms.ChoiceField(
@@ -131,11 +131,11 @@ class ProjectSettings(forms.ModelForm):
             "name": "Name",
             "timezone": "Time zone",
             "idle_minutes": "A session is read after this many quiet minutes",
-            "brief_budget_tokens": "A brief holds at most this many tokens",
+            "brief_budget_tokens": "A brief holds this many tokens",
         }
         help_texts = {
             "timezone": "Days end here: a memory lives through its last day.",
-            "brief_budget_tokens": "An agent may ask for fewer, or for more where it says so itself.",
+            "brief_budget_tokens": "Where the agent itself names no number.",
         }
         widgets = {
             "name": forms.TextInput(_input(autocomplete="off")),
@@ -185,7 +185,6 @@ class NewKey(forms.Form):
         label="It lives",
         choices=list(LIFETIMES.items()),
         initial="90",
-        required=False,
         widget=forms.Select({"class": "select"}),
     )
     after = forms.IntegerField(min_value=0, widget=forms.HiddenInput())
@@ -201,4 +200,4 @@ class NewKey(forms.Form):
 
     def lifetime_or_none(self) -> timedelta | None:
         days = self.cleaned_data["lifetime"]
-        return timedelta(days=int(days)) if days else None
+        return None if days == "none" else timedelta(days=int(days))

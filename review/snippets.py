@@ -12,8 +12,8 @@ from django.http import HttpRequest
 NO_KEY = "$COUNTERSIGN_KEY"
 FIRST_SESSION = "first-try"
 FIRST_WORDS: list[dict[str, Any]] = [
-    {"kind": "message", "role": "user", "text": "From now on, always run the tests before you commit."},
-    {"kind": "message", "role": "agent", "text": "Understood, I will."},
+    {"id": "1", "kind": "message", "role": "user", "text": "From now on, always run the tests before you commit."},
+    {"id": "2", "kind": "message", "role": "assistant", "text": "Understood, I will."},
 ]
 FIRST_BUDGET = 800
 

@@ -153,7 +153,7 @@ def test_a_key_without_the_right_to_send_shows_no_line_that_sends(client: Client
         "agent": cast.support.pk,
         "holder": cast.olga.pk,
         "permissions": ["brief"],
-        "lifetime": "",
+        "lifetime": "none",
     }
     page = words(client.post("/p/shop/keys", fields))
     assert "/observations" not in page
