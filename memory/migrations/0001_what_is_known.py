@@ -337,7 +337,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='distilljob',
-            index=models.Index(condition=models.Q(('status', 'running')), fields=['lease_until'], name='distill_job_leases'),
+            index=models.Index(condition=models.Q(('status__in', ['queued', 'running', 'retry'])), fields=['lease_until'], name='distill_job_leases'),
         ),
         migrations.AddConstraint(
             model_name='distilljob',

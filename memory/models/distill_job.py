@@ -44,4 +44,9 @@ class DistillJob(models.Model):
             models.UniqueConstraint(fields=["session", "input_hash"], name="distill_job_once"),
             models.CheckConstraint(condition=Q(status__in=JobStatus.values), name="distill_job_status_known"),
         ]
-        indexes = [models.Index(fields=["lease_until"], condition=Q(status="running"), name="distill_job_leases")]
+        # What the sweep looks through each minute: few, among all that were ever done.
+        indexes = [
+            models.Index(
+                fields=["lease_until"], condition=Q(status__in=["queued", "running", "retry"]), name="distill_job_leases"
+            )
+        ]
