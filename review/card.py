@@ -11,19 +11,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory import grounding, rendering, tokens
-from memory.models import Evidence, Fact, Observation
+from memory.models import BriefServed, Evidence, Fact
 from memory.transcript import Quote
 from memory.types import type_of
 from projects.models import Agent, Membership
 from review.decisions import received
 from review.pieces import Piece, has_hidden, visible
+from review.proof import ON_CARD, Proof, proofs_of
 from review.word_diff import diff
 
 SENTENCE_LIMIT = 240
 MOST_FLAGS = 3
-# Lines of a quote that are shown before the rest is folded away.
-QUOTE_LINES = 8
-TERMINAL_KINDS = {"tool_call", "tool_result", "action", "error", "edit"}
 SENSITIVE = {
     "contact": "Contact data",
     "payment": "Payment data",
@@ -41,36 +39,26 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One turn of the proof: who, and the pieces of what was said; `("mark", …)` is the quoted part."""
-
-    who: str
-    pieces: tuple[Piece, ...]
-    is_hit: bool
-    kind: str = "message"
-    exit_code: int | None = None
-
-
-@dataclass(frozen=True)
-class Proof:
-    """One quote with its surroundings, checked anew. `face` is speech or terminal; `verdict` as Evidence.verdict."""
-
-    evidence: Evidence
-    face: str
-    turns: tuple[Turn, ...]
-    verdict: str
-    session: object | None
-    said_at: datetime | None
-    folded_lines: int = 0
-
-
-@dataclass(frozen=True)
 class Reader:
     """What approving would mean for one agent."""
 
     agent: Agent
     sees_it: bool
-    tokens: int
+    tokens: int  # more than now; fewer where a shorter sentence replaces a longer one
+
+    @property
+    def change(self) -> str:
+        """`+31 tokens`, `−3 tokens`."""
+        sign = "−" if self.tokens < 0 else "+"
+        return f"{sign}{abs(self.tokens)} token{'' if abs(self.tokens) == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A live memory about the same subject, and in how many briefs it was."""
+
+    fact: Fact
+    briefs: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,8 @@ class Card:
     flags: tuple[Flag, ...]
     blocked: str
     readers: tuple[Reader, ...]
-    known: tuple[Fact, ...]
+    more_proofs: int
+    known: tuple[Known, ...]
     known_count: int
     rival: Fact | None = None
     rival_pieces: tuple[Piece, ...] = ()
@@ -95,16 +84,26 @@ class Card:
     cost: int = 0
     agents: tuple[Agent, ...] = field(default=())
 
+    @property
+    def names(self) -> str:
+        """The agents it goes to when it does not go to everyone."""
+        return " and ".join(_names(self.fact, self.agents)) or "its agents"
 
-def build(fact: Fact, membership: Membership, now: datetime) -> Card:
+    @property
+    def is_broken(self) -> bool:
+        """Whether a quote is not in its source: no edit of the sentence mends that."""
+        return any(proof.verdict == "mismatch" for proof in self.proofs)
+
+
+def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int = ON_CARD) -> Card:
     """The card of one memory, about ten queries whatever it holds."""
     agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
     evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
-    proofs = tuple(_proof(row) for row in evidence[:3])
+    proofs, more_proofs = proofs_of(evidence, proofs_shown)
     rival = Fact.objects.rivals_of(fact).select_related("approved_by").first()
     missing = _unsupported(fact, evidence)
     old, new = diff(rival.text, fact.text) if rival else ([], [])
-    cost = tokens.count(rendering.fact_line(fact.short_id, fact.text))
+    cost = _cost(fact)
     known = (
         Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
         .live(now)
@@ -118,8 +117,9 @@ def build(fact: Fact, membership: Membership, now: datetime) -> Card:
         proofs=proofs,
         flags=tuple(_flags(fact, proofs, missing, agents)[:MOST_FLAGS]),
         blocked=_blocked(fact, proofs),
-        readers=tuple(Reader(agent, fact.everyone or agent.pk in fact.agent_ids, cost) for agent in agents),
-        known=tuple(known[:3]),
+        readers=tuple(_reader(agent, fact, rival, cost) for agent in agents),
+        more_proofs=more_proofs,
+        known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
         known_count=known.count(),
         rival=rival,
         rival_pieces=tuple(old),
@@ -130,6 +130,32 @@ def build(fact: Fact, membership: Membership, now: datetime) -> Card:
         cost=cost,
         agents=agents,
     )
+
+
+def _cost(fact: Fact) -> int:
+    return tokens.count(rendering.fact_line(fact.short_id, fact.text))
+
+
+def _reader(agent: Agent, fact: Fact, rival: Fact | None, cost: int) -> Reader:
+    replaces = rival is not None and _goes_to(rival, agent)
+    return Reader(agent, _goes_to(fact, agent), cost - (_cost(rival) if rival is not None and replaces else 0))
+
+
+def _goes_to(fact: Fact, agent: Agent) -> bool:
+    return fact.everyone or agent.pk in fact.agent_ids
+
+
+def with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:
+    """Each fact with the number of briefs it was in: one query for all."""
+    counts = dict.fromkeys((fact.pk for fact in facts), 0)
+    if facts:
+        served = BriefServed.objects.filter(
+            project_id=facts[0].project_id, fact_ids__overlap=sorted(counts), unchanged=False
+        ).values_list("fact_ids", flat=True)
+        for ids in served:
+            for pk in counts.keys() & set(ids):
+                counts[pk] += 1
+    return [(fact, counts[fact.pk]) for fact in facts]
 
 
 def proposer(fact: Fact) -> str:
@@ -146,15 +172,20 @@ def goes_to(fact: Fact, agents: tuple[Agent, ...]) -> str:
     """Who receives it, in words."""
     if fact.everyone:
         return "everyone"
-    names = [agent.slug for agent in agents if agent.pk in fact.agent_ids]
+    names = _names(fact, agents)
     return f"{names[0]} only" if len(names) == 1 else ", ".join(names) or "an archived agent"
+
+
+def _names(fact: Fact, agents: tuple[Agent, ...]) -> list[str]:
+    return [agent.slug for agent in agents if agent.pk in fact.agent_ids]
 
 
 def underlined(text: str, missing: tuple[str, ...]) -> tuple[Piece, ...]:
     """The sentence in pieces; `("unsupported", word)` is a word that no quote holds."""
     if not missing:
         return tuple(visible(text))
-    pattern = re.compile("|".join(re.escape(word) for word in sorted(missing, key=len, reverse=True)), re.IGNORECASE)
+    longest_first = "|".join(re.escape(word) for word in sorted(missing, key=len, reverse=True))
+    pattern = re.compile(rf"(?<!\w)(?:{longest_first})(?!\w)", re.IGNORECASE)
     pieces: list[Piece] = []
     end = 0
     for found in pattern.finditer(text):
@@ -164,70 +195,11 @@ def underlined(text: str, missing: tuple[str, ...]) -> tuple[Piece, ...]:
     return tuple(pieces + visible(text[end:]))
 
 
-def speaker(observation: Observation) -> str:
-    """Who speaks in the gutter: the agent by its name, a tool by its own, else the role."""
-    if observation.kind == "tool_call":
-        return observation.tool or "command"
-    if observation.role == "tool" or observation.kind == "tool_result":
-        return "result"
-    if observation.role == "assistant":
-        return observation.session.agent.slug
-    return {"user": "customer" if _about_customer(observation) else "user"}.get(observation.role, observation.role)
-
-
-def _about_customer(observation: Observation) -> bool:
-    return observation.session.source_format == "api" and not observation.session.cwd
-
-
-def _proof(evidence: Evidence) -> Proof:
-    observation = evidence.observation
-    verdict = evidence.verdict()
-    if observation is None or verdict == "mismatch":
-        quote = tuple(visible(evidence.quote, "mark"))
-        return Proof(evidence, "speech", (Turn("", quote, True),), verdict, None, evidence.checked_at)
-    around = list(
-        Observation.objects.filter(session_id=observation.session_id, seq__gte=observation.seq - 6)
-        .filter(seq__lte=observation.seq + 6)
-        .exclude(kind__in=["meta", "usage", "context_lookup", "summary", "brief"])
-        .select_related("session__agent")
-        .order_by("seq", "pk")
-    )
-    place = next((number for number, row in enumerate(around) if row.pk == observation.pk), None)
-    near = around[max(0, place - 1) : place + 2] if place is not None else [observation]
-    face = "terminal" if observation.kind in TERMINAL_KINDS else "speech"
-    folded = 0
-    turns = []
-    for row in near:
-        if row.pk == observation.pk:
-            pieces, folded = _marked(row.text, evidence.start, evidence.end)
-        else:
-            pieces = tuple(visible(_shortened(row.text)))
-        turns.append(Turn(speaker(row), pieces, row.pk == observation.pk, row.kind, row.exit_code))
-    return Proof(evidence, face, tuple(turns), verdict, observation.session, observation.occurred_at, folded)
-
-
-def _marked(text: str, start: int, end: int) -> tuple[tuple[Piece, ...], int]:
-    """The text with the quoted part marked, folded round the mark when it is long; and how many lines are hidden."""
-    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    last = len(text) if last < 0 else last
-    lines = text.count("\n") + 1
-    if lines <= QUOTE_LINES and len(text) <= 1200:
-        first, last, hidden = 0, len(text), 0
-    else:
-        first, last = max(first, start - 300), min(last, end + 300)
-        hidden = lines - text[first:last].count("\n") - 1
-    head, tail = ("… " if first > 0 else ""), (" …" if last < len(text) else "")
-    pieces = visible(head + text[first:start]) + visible(text[start:end], "mark") + visible(text[end:last] + tail)
-    return tuple(pieces), hidden
-
-
-def _shortened(text: str, limit: int = 400) -> str:
-    return text if len(text) <= limit else text[:limit].rstrip() + " …"
-
-
 def _unsupported(fact: Fact, evidence: list[Evidence]) -> tuple[str, ...]:
     quotes = [Quote(ref=row.pk, start=row.start, end=row.end, text=row.quote) for row in evidence]
-    return tuple(grounding.unsupported_words(fact.text, quotes)) if quotes else ()
+    missing = grounding.unsupported_words(fact.text, quotes) if quotes else ()
+    # A single letter is the s of a genitive or the t of a negation, never a claim.
+    return tuple(word for word in missing if len(word) > 1 or not word.isalpha())
 
 
 def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agents: tuple[Agent, ...]) -> list[Flag]:
@@ -241,8 +213,9 @@ def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agen
             flags.append(Flag(f"{SENSITIVE[category]}.", "Approve it only for the agents that need it."))
     if missing and proofs:
         shown = "”, “".join(missing[:3])
-        verb = "is" if len(missing) == 1 else "are"
-        flags.append(Flag(f"“{shown}” {verb} in no quote.", "Check, or edit it out."))
+        rest = f" and {len(missing) - 3} more words" if len(missing) > 4 else f", “{missing[3]}”" if missing[3:] else ""
+        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        flags.append(Flag(f"“{shown}”{rest} {verb} in no quote.", f"Check {them}, or edit {them} out."))
     if len(fact.text) > SENTENCE_LIMIT:
         flags.append(Flag(f"{len(fact.text)} characters.", "A memory is one sentence; shorten it."))
     if not proofs and fact.source != "manual":

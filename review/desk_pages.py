@@ -24,6 +24,15 @@ from review.pile import Pile, decided_today
 from review.templatetags import desk
 from review.word_diff import diff
 
+YOURS = {
+    "approve": "Approve it",
+    "edit": "Change its words or its end",
+    "reject": "Reject it",
+    "rescope": "Change who sees it",
+    "put_off": "Put it off",
+    "remove": "Withdraw it",
+}
+
 
 def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
     """The memory behind a short id and the reader's membership in its project. Raises Http404 for anything else."""
@@ -138,7 +147,7 @@ def desk_context(membership: Membership, wanted: int | None, panel: str = "", **
         "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
         "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
         "state": "" if view else _state(project, today, now),
-        "tally": "" if view else _tally(project, person, now),
+        **({} if view else _tally(project, person, now)),
         "panel": panel if panel in ("edit", "reject", "scope") else "",
         "reasons": decisions.REASONS,
         "can_review": membership.can_review,
@@ -162,24 +171,30 @@ def _state(project: Project, today: Pile, now: datetime) -> str:
     return "all_decided" if Fact.objects.filter(project=project).exists() else "nothing_kept"
 
 
-def _tally(project: Project, person: Person, now: datetime) -> str:
-    """`14 approved, 2 rejected.`: this person's day in numbers."""
+def _tally(project: Project, person: Person, now: datetime) -> dict[str, Any]:
+    """This person's day in numbers: `14 approved, 2 rejected.`, how many agents start with, and when it ended."""
     words = {Verb.APPROVE: "approved", Verb.REJECT: "rejected", Verb.PUT_OFF: "put off"}
-    counts = Counter(decided_today(project, person, now).values_list("verb", flat=True))
-    return ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) + "."
+    decided = list(decided_today(project, person, now).values_list("verb", "at"))
+    counts = Counter(verb for verb, _ in decided)
+    return {
+        "tally": ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) + ".",
+        "approved_today": counts[Verb.APPROVE],
+        "last_decided": max((at for _, at in decided), default=None),
+    }
 
 
 def _taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResponse:
     """409: somebody was first. Shows what they did, word by word."""
+    now = timezone.now()
     last = fact.decisions.select_related("person").order_by("-pk").first()
     before, after = diff(last.before.get("text", fact.text), fact.text) if last else ([], [])
     context = {
         **desk_context(membership, None),
-        "fact": fact,
+        "taken": card.build(fact, membership, now),
+        "yours": YOURS.get(request.POST.get("verb", ""), ""),
         "theirs": last,
         "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
-        "theirs_when": desk.ago(last.at) if last else "",
-        "theirs_proposer": card.proposer(fact),
+        "theirs_when": desk.ago(last.at, now) if last else "",
         "before": before,
         "after": after,
         "text_changed": bool(last and "text" in last.before and last.before["text"] != fact.text),

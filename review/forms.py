@@ -26,6 +26,8 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     if data.get("scope") in ("everyone", "agents"):
         form["everyone"] = data["scope"] == "everyone"
         form["agent_ids"] = _numbers(data.getlist("agent"))
+        if form["everyone"] and form["agent_ids"]:
+            raise BadDecision("Everyone and some agents are ticked. Tick everyone, or only those who get it.", "scope")
     for name in ("reason", "note"):
         if name in data:
             form[name] = data[name]

@@ -28,6 +28,7 @@ from review.access import project_page
 from review.decisions import VERB_WORDS
 from review.desk_pages import find_fact
 from review.pieces import Piece
+from review.proof import ON_PAGE
 from review.templatetags import desk
 from review.word_diff import diff
 
@@ -80,7 +81,7 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
         "section": "memory",
         "view": view,
         "views": [(name, words, counts[name], _address(request, view=name, before=None)) for name, words, _ in VIEWS],
-        "rows": [Row(fact, card.goes_to(fact, tuple(agents)), count) for fact, count in _with_briefs(page)],
+        "rows": [Row(fact, card.goes_to(fact, tuple(agents)), count) for fact, count in card.with_briefs(page)],
         "chips": chips,
         "next_page": _address(request, before=page[-1].short_id) if more else "",
         "first_page": _address(request, before=None) if before else "",
@@ -146,22 +147,6 @@ def _address(request: HttpRequest, **changes: str | None) -> str:
     return f"?{query.urlencode()}" if query else request.path
 
 
-def _with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:
-    """Each fact with the number of briefs it was in: one query for the page."""
-    from memory.models import BriefServed
-
-    wanted = {fact.pk for fact in facts}
-    counts = dict.fromkeys(wanted, 0)
-    if wanted:
-        served = BriefServed.objects.filter(
-            project_id=facts[0].project_id, fact_ids__overlap=sorted(wanted), unchanged=False
-        ).values_list("fact_ids", flat=True)
-        for ids in served:
-            for pk in wanted.intersection(ids):
-                counts[pk] += 1
-    return [(fact, counts[fact.pk]) for fact in facts]
-
-
 @dataclass(frozen=True)
 class Step:
     """One line of a memory's history."""
@@ -182,7 +167,7 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
     audit.record(
         "fact.open", membership.person, project_id=found.project_id, object_kind="fact", object_ids=[found.pk], now=now
     )
-    view = card.build(found, membership, now)
+    view = card.build(found, membership, now, ON_PAGE)
     context = {
         "section": "memory",
         "card": view,
@@ -239,16 +224,16 @@ def _gate(found: Fact, agent: Agent, now: datetime) -> str:
     if Fact.objects.visible_to(agent, now).filter(pk=found.pk).exists():
         return ""
     if found.status != Status.APPROVED:
-        return f"no, it is {found.get_status_display().lower()}"
+        return f"it is {found.get_status_display().lower()}"
     if found.expires_at is not None and found.expires_at <= now:
-        return "no, it has expired"
+        return "it has expired"
     if agent.paused_at or agent.project.paused_at:
-        return "no, briefs are paused"
+        return "briefs are paused"
     if found.subject.frozen_at:
-        return "no, the subject is frozen"
+        return "the subject is frozen"
     if not found.everyone and agent.pk not in found.agent_ids:
-        return "no, it goes to other agents only"
-    return "no, this agent has a value of its own"
+        return "it goes to other agents only"
+    return "this agent has a value of its own"
 
 
 def _served(found: Fact):  # type: ignore[no-untyped-def]

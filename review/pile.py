@@ -48,10 +48,6 @@ class Pile:
         return self.done + len(self.left)
 
     @property
-    def position(self) -> int:
-        return min(self.done + 1, self.total)
-
-    @property
     def held_back(self) -> int:
         return max(0, self.waiting - len(self.left))
 

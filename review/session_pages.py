@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from memory import distillation, short_ids
-from memory.models import DistillJob, Evidence, JobStatus, Observation, Session, SessionStatus
+from memory.models import DistillJob, Evidence, JobStatus, Observation, Session, SessionStatus, Subject
 from projects import audit
 from projects.models import Membership, Role
 from review.access import membership_in, project_page, require
-from review.card import TERMINAL_KINDS, speaker
-from review.pieces import Piece, visible
+from review.pieces import visible
+from review.proof import TERMINAL_KINDS, speaker
 
 PAGE = 50
 TURNS = 200
-# Longer than this, a result is folded to its first lines.
-FOLD_CHARACTERS = 1200
+# What is read of a folded command before it is opened.
+HEADLINE_CHARACTERS = 120
 
 
 @dataclass(frozen=True)
@@ -82,19 +83,38 @@ def _line(session: Session) -> Line:
         state, late = "waiting to be read", False
     else:
         state, late = "open", False
-    return Line(session, ", ".join(subject.words for subject in session.subjects.all()), state, late)
+    about = sorted(session.subjects.all(), key=_is_person)
+    return Line(session, ", ".join(subject.words for subject in about), state, late)
+
+
+NumberedPiece = tuple[str, str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command answered: its observation and the pieces of it."""
+
+    observation: Observation
+    pieces: tuple[NumberedPiece, ...]
 
 
 @dataclass(frozen=True)
 class TranscriptTurn:
-    """One observation of a transcript in pieces `(mark, text, number)`; `("mark", text, 3)` is the third memory's."""
+    """One turn in pieces `(mark, text, numbers)`; `("mark", text, (3,))` ends the quote of the third memory. A command
+    and its result are one turn, folded to `headline` unless a memory came from it."""
 
     observation: Observation
     who: str
-    pieces: tuple[tuple[str, str, int], ...]
+    pieces: tuple[NumberedPiece, ...]
     is_terminal: bool
-    numbers: tuple[int, ...]
-    folded: bool
+    is_hit: bool
+    headline: str = ""
+    printed: Printed | None = None
+
+    @property
+    def end(self) -> Observation:
+        """The observation that says how it ended."""
+        return self.printed.observation if self.printed else self.observation
 
 
 @require_GET
@@ -124,8 +144,12 @@ def session(request: HttpRequest, short_id: str) -> HttpResponse:
         "section": "sessions",
         "session": found,
         "session_id": short_id,
-        "subjects": list(found.subjects.all()),
-        "turns": [_turn(row, by_observation.get(row.pk, []), number) for row in rows],
+        # Whom it is about first, who held the key last.
+        "about": _joined(
+            [row.words for row in sorted(found.subjects.all(), key=lambda row: row.entity_type == "person")]
+        ),
+        "spoken": found.observations.aggregate(since=Min("occurred_at"), until=Max("occurred_at")),
+        "turns": _turns(rows, by_observation, number),
         "facts": [(number[fact.pk], fact) for fact in facts],
         "earlier": bool(rows) and Observation.objects.filter(session=found, seq__lt=rows[0].seq).exists(),
         "later": bool(rows) and Observation.objects.filter(session=found, seq__gt=rows[-1].seq).exists(),
@@ -172,20 +196,50 @@ def _window(found: Session, start: str, evidence: list[Evidence]) -> list[Observ
     )
 
 
-def _turn(row: Observation, quotes: list[Evidence], number: dict[int, int]) -> TranscriptTurn:
-    pieces: list[tuple[str, str, int]] = []
-    end = 0
-    for quote in sorted(quotes, key=lambda one: one.start):
-        if quote.start < end or quote.verdict() != "holds":
+def _turns(rows: list[Observation], quotes: dict[int, list[Evidence]], number: dict[int, int]) -> list[TranscriptTurn]:
+    """The window in turns, each result under the command it belongs to."""
+    answers = {row.call_id: row for row in reversed(rows) if row.kind == "tool_result" and row.call_id}
+    commands = {row.call_id for row in rows if row.kind != "tool_result"}
+    turns = []
+    for row in rows:
+        if row.kind == "tool_result" and row.call_id and row.call_id in commands:
             continue
-        pieces += _numbered(visible(row.text[end : quote.start]), 0)
-        pieces += _numbered(visible(row.text[quote.start : quote.end], "mark"), number[quote.fact_id])
-        end = quote.end
-    pieces += _numbered(visible(row.text[end:]), 0)
-    numbers = tuple(dict.fromkeys(number[quote.fact_id] for quote in quotes))
-    long = len(row.text) > FOLD_CHARACTERS and not quotes
-    return TranscriptTurn(row, speaker(row), tuple(pieces), row.kind in TERMINAL_KINDS, numbers, long)
+        answer = answers.get(row.call_id) if row.kind != "tool_result" and row.call_id else None
+        pieces = _pieces(row, quotes.get(row.pk, []), number)
+        printed = Printed(answer, _pieces(answer, quotes.get(answer.pk, []), number)) if answer else None
+        is_hit = bool(quotes.get(row.pk) or (answer and quotes.get(answer.pk)))
+        is_terminal = row.kind in TERMINAL_KINDS
+        headline = _headline(row) if is_terminal else ""
+        turns.append(TranscriptTurn(row, speaker(row), pieces, is_terminal, is_hit, headline, printed))
+    return turns
 
 
-def _numbered(pieces: list[Piece], number: int) -> list[tuple[str, str, int]]:
-    return [(mark, text, number) for mark, text in pieces]
+def _headline(row: Observation) -> str:
+    """The first line that says something; of a long one its beginning."""
+    line = next((line.strip() for line in row.text.split("\n") if line.strip()), row.tool or row.kind.replace("_", " "))
+    return line if len(line) <= HEADLINE_CHARACTERS else line[:HEADLINE_CHARACTERS].rstrip() + " …"
+
+
+def _pieces(row: Observation, quotes: list[Evidence], number: dict[int, int]) -> tuple[NumberedPiece, ...]:
+    """The row's text cut where a quote begins or ends: quotes may overlap, and each is numbered at its own end."""
+    holding = [quote for quote in quotes if quote.verdict() == "holds"]
+    text = row.text if holding else row.text.rstrip("\n")
+    cuts = sorted({0, len(text), *(quote.start for quote in holding), *(quote.end for quote in holding)})
+    pieces: list[NumberedPiece] = []
+    for start, end in pairwise(cuts):
+        is_quoted = any(quote.start <= start and quote.end >= end for quote in holding)
+        pieces += [(mark, words, ()) for mark, words in visible(text[start:end], "mark" if is_quoted else "same")]
+        ending = tuple(sorted({number[quote.fact_id] for quote in holding if quote.end == end}))
+        if ending:
+            mark, words, _ = pieces.pop()
+            pieces.append((mark, words, ending))
+    return tuple(pieces)
+
+
+def _is_person(subject: Subject) -> bool:
+    return subject.entity_type == "person"
+
+
+def _joined(words: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

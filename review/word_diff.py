@@ -18,8 +18,11 @@ def diff(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     left: list[Piece] = []
     right: list[Piece] = []
-    for op, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if op == "equal":
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for place, (op, a, b, c, d) in enumerate(steps):
+        # A space between two changed words is marked with them: one change reads easier than two.
+        is_between = 0 < place < len(steps) - 1 and not "".join(old[a:b]).strip()
+        if op == "equal" and not is_between:
             _add(left, "same", old[a:b])
             _add(right, "same", new[c:d])
         else:
@@ -29,5 +32,9 @@ def diff(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
 
 
 def _add(side: list[Piece], mark: str, tokens: list[str]) -> None:
-    if tokens:
-        side.append((mark, "".join(tokens)))
+    if not tokens:
+        return
+    text = "".join(tokens)
+    if side and side[-1][0] == mark:
+        text = side.pop()[1] + text
+    side.append((mark, text))

@@ -114,6 +114,14 @@
     setTimeout(() => { words.textContent = before; }, 2000);
   });
 
+  /* Everyone, or some: ticking one takes the other away. */
+  document.addEventListener("change", ({ target }) => {
+    if (!target.form || !target.checked) return;
+    const all = target.form.querySelector("[data-everyone]");
+    if (!all || !target.matches("[data-everyone], [name=agent]")) return;
+    for (const other of target === all ? target.form.querySelectorAll("[name=agent]") : [all]) other.checked = false;
+  });
+
   document.addEventListener("click", ({ target }) => {
     for (const pull of document.querySelectorAll("details.pull[open]")) if (!pull.contains(target)) pull.open = false;
   });

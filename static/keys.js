@@ -12,7 +12,9 @@
 
   const on = () => !root.classList.contains("keys-off");
   const shown = (key) => key.split("+").map((part) => NAMES[part] ?? part.toUpperCase()).join("");
-  const usable = (element) => !element.disabled && element.getAttribute("aria-disabled") !== "true" && element.checkVisibility({ visibilityProperty: true });
+  /* What lies folded in a closed menu keeps its key as long as the menu itself is there. */
+  const usable = (element) => !element.disabled && element.getAttribute("aria-disabled") !== "true"
+    && (element.closest("details.pull:not([open])") ?? element).checkVisibility({ visibilityProperty: true });
   const bound = () => [...document.querySelectorAll("[data-key]")].filter(usable);
 
   const typing = (element) => element !== null && (element.isContentEditable || element.matches("textarea, select")

@@ -56,9 +56,20 @@ def hour(moment: datetime | None) -> str:
 
 
 @register.filter
+def until(since: datetime | None, end: datetime | None) -> str:
+    """`14 Nov, 08:44 to 08:53`; only the start where both fall into the same minute."""
+    if since is None or end is None:
+        return clock(since or end)
+    if f"{since:%Y%m%d%H%M}" == f"{end:%Y%m%d%H%M}":
+        return clock(since)
+    same_day = timezone.localtime(since).date() == timezone.localtime(end).date()
+    return f"{clock(since)} to {hour(end) if same_day else clock(end)}"
+
+
+@register.filter
 def seen(fact: Fact) -> str:
-    """`seen once`, `seen 3 times`."""
-    return "seen once" if fact.times_seen == 1 else f"seen {fact.times_seen} times"
+    """`seen once`, `seen in 3 sessions`: a memory is counted once a session."""
+    return "seen once" if fact.times_seen == 1 else f"seen in {fact.times_seen} sessions"
 
 
 @register.filter
