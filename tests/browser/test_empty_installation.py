@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import terminal
+from tests.browser import axe, terminal
 from tests.config.processes import Up, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.process, pytest.mark.timeout(300)]
@@ -37,6 +37,7 @@ def test_an_empty_installation_reaches_its_first_brief_in_the_browser_only(
     # The only thing read on the server: the code.
     page.goto(home)
     expect(page).to_have_url(f"{home}/welcome")
+    assert axe.faults(page) == []
     page.get_by_label("one-time code").fill(printed_code(up))
     page.get_by_label("Your e-mail").fill("ada@example.com")
     page.get_by_label("Your name").fill("Ada")
@@ -45,6 +46,7 @@ def test_an_empty_installation_reaches_its_first_brief_in_the_browser_only(
     page.get_by_role("button", name="Sign in as the first").click()
 
     expect(page.get_by_role("heading", name="The first project")).to_be_visible()
+    assert axe.faults(page) == []
     page.get_by_label("Name", exact=True).fill("Shop")
     page.get_by_label("Short name").fill("shop")
     page.get_by_role("button", name="Make the project").click()
@@ -54,6 +56,7 @@ def test_an_empty_installation_reaches_its_first_brief_in_the_browser_only(
     page.get_by_label("Name").fill("claude-code")
     page.get_by_role("button", name="Connect it and issue a key").click()
 
+    assert axe.faults(page) == []
     me, send, brief = (copied(page, name) for name in ("issued-me", "start-send", "start-brief"))
     assert re.search(r"Bearer cs_[0-9a-f]{8}_[0-9a-f]{40}", me)
     assert terminal.run(me)[0]["agent"] == "claude-code"
