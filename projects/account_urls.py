@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from allauth.account import views
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import path, re_path
 
+from projects import first_visitor
+
+
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Nobody can sign in to an empty installation: its first visitor is welcomed instead."""
+    return redirect("review:welcome") if first_visitor.is_empty() else views.login(request)
+
+
 urlpatterns = [
-    path("sign-in", views.login, name="account_login"),
+    path("sign-in", sign_in, name="account_login"),
     path("sign-out", views.logout, name="account_logout"),
     path("password", views.password_change, name="account_change_password"),
     path("password/reset", views.password_reset, name="account_reset_password"),

@@ -37,6 +37,7 @@ def words(response: Any) -> str:
 
 def test_an_empty_installation_sends_its_first_visitor_to_the_code(client: Client) -> None:
     assert client.get("/")["Location"] == "/welcome"
+    assert client.get("/sign-in?next=/p/shop/review")["Location"] == "/welcome"
     assert "one-time code" in words(client.get("/welcome"))
 
 
