@@ -48,8 +48,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every database test may use both aliases: `default` under row-level security, `owner` above it."""
     for item in items:
-        for mark in list(item.iter_markers("django_db")):
+        marks = list(item.iter_markers("django_db"))
+        for mark in marks:
             mark.kwargs.setdefault("databases", "__all__")
+        if not marks and "db" in getattr(item, "fixturenames", ()):
+            # Asked for by a fixture alone; without any mark in a selection no test database would be made.
+            item.add_marker(pytest.mark.django_db(databases="__all__"))
     # The few that start servers go first, so that the other worker is not left waiting for them at the end.
     items.sort(key=lambda item: not any(item.iter_markers(name) for name in ("browser", "crash", "process")))
 

@@ -47,6 +47,8 @@ class DistillJob(models.Model):
         # What the sweep looks through each minute: few, among all that were ever done.
         indexes = [
             models.Index(
-                fields=["lease_until"], condition=Q(status__in=["queued", "running", "retry"]), name="distill_job_leases"
+                fields=["lease_until"],
+                condition=Q(status__in=["queued", "running", "retry"]),
+                name="distill_job_leases",
             )
         ]
