@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 from zoneinfo import available_timezones
 
 from memory import privacy
@@ -59,29 +59,10 @@ class Receipt(TypedDict):
 
 
 class Row(NamedTuple):
-    """One observation as the table takes it; `paths`, `findings` and `payload` are JSON texts."""
+    """One observation, cleaned, as the JSON object that capture_store reads its columns from."""
 
-    external_id: str | None
-    seq: int | None
-    kind: str
-    role: str
-    text: str
-    original_length: int
-    tool: str
-    call_id: str
-    exit_code: int | None
-    is_error: bool
-    paths: str
-    sidechain: bool
-    occurred_at: datetime
-    occurred_source: str
-    received_at: datetime
-    findings: str
-    payload: str | None
-
-    @property
-    def is_turn(self) -> bool:
-        return self.kind == "message" and self.role == "user" and not self.sidechain
+    json: str
+    is_turn: bool
 
 
 @dataclass(slots=True)
@@ -128,28 +109,29 @@ class Batch:
     def _row(self, one: Incoming) -> Row:
         if one.role not in _ROLES:
             raise BrokenObservation("bad_role")
-        kind = one.kind if one.kind in _KINDS else "meta"
-        kind, clean = _cleaned(kind, one.text)
+        kind, clean = _cleaned(one.kind if one.kind in _KINDS else "meta", one.text)
         occurred_at, source = self._time(one.occurred_at)
-        return Row(
-            external_id=_identifier(one.id) if one.id is not None else None,
-            seq=self._place(one.seq),
-            kind=kind,
-            role=one.role,
-            text=clean.text,
-            original_length=len(one.text),
-            tool=short(one.tool, 200),
-            call_id=short(one.call_id, 512),
-            exit_code=_exit_code(one.exit_code),
-            is_error=one.is_error,
-            paths=_paths(one.paths),
-            sidechain=one.sidechain,
-            occurred_at=occurred_at,
-            occurred_source=source,
-            received_at=self.now,
-            findings=_json([finding.as_dict() for finding in clean.findings]) if clean.findings else "[]",
-            payload=None if one.payload is None else _json(privacy.clean_json(one.payload).value),
-        )
+        columns = {
+            "external_id": _identifier(one.id) if one.id is not None else None,
+            "seq": self._place(one.seq),
+            "kind": kind,
+            "role": one.role,
+            "text": clean.text,
+            "original_length": len(one.text),
+            "tool": _tool(one.tool) if len(one.tool) <= 64 else short(one.tool, 200),
+            "call_id": short(one.call_id, 512),
+            "exit_code": _exit_code(one.exit_code),
+            "is_error": one.is_error,
+            "paths": _paths(one.paths),
+            "sidechain": one.sidechain,
+            "occurred_at": occurred_at.astimezone(UTC).isoformat(),
+            "occurred_source": source,
+            "received_at": self.now.isoformat(),
+            "findings": [finding.as_dict() for finding in clean.findings],
+            "payload": None if one.payload is None else privacy.clean_json(one.payload).value,
+        }
+        is_turn = kind == "message" and one.role == "user" and not one.sidechain
+        return Row(json.dumps(columns, ensure_ascii=False, separators=(",", ":")), is_turn)
 
     def _place(self, seq: int | None) -> int | None:
         """A caller's own number; what comes without one stays behind the one before it."""
@@ -195,6 +177,12 @@ def short(text: str, limit: int) -> str:
     return privacy.clean_text(text, limit).text.replace("\n", " ")[:limit] if text else ""
 
 
+@functools.lru_cache(maxsize=1024)
+def _tool(name: str) -> str:
+    # An agent has a few tools, and names one in every other observation.
+    return short(name, 200)
+
+
 def _cleaned(kind: str, text: str) -> tuple[str, privacy.CleanText]:
     """Our own brief coming back is no news: the whole of it is a `brief`, a part of a text is cut out of it."""
     if is_own_brief(text):
@@ -230,9 +218,8 @@ def _exit_code(code: int | None) -> int | None:
     raise BrokenObservation("bad_exit_code")
 
 
-def _paths(paths: Iterable[str]) -> str:
-    kept = [clean for path in list(paths)[:MOST_PATHS] if (clean := short(path, 1000))]
-    return _json(kept) if kept else "[]"
+def _paths(paths: Iterable[str]) -> list[str]:
+    return [clean for path in list(paths)[:MOST_PATHS] if (clean := short(path, 1000))]
 
 
 def subject_of(written: str, field: str = "subjects") -> tuple[str, str]:
@@ -262,7 +249,3 @@ def _timezone(name: str) -> str:
 @functools.cache
 def _timezones() -> frozenset[str]:
     return frozenset(available_timezones())
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

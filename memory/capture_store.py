@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
@@ -19,8 +19,9 @@ from projects import tenancy
 ROWS_AT_ONCE = 5_000
 # One row of an agent is not worth a write, and a lock, in every commit.
 HEARD_IS_NOTED_EVERY = timedelta(seconds=5)
-# Somebody who holds a session's row longer than this must not hold up everybody else's captures.
-LOCK_PATIENCE = "1s"
+_NEVER = datetime.min.replace(tzinfo=UTC)
+# When this process noted it last. Another process may have noted it since: the statement looks again.
+_heard: dict[int, datetime] = {}
 
 _LOCK = """
 SELECT s.id, s.agent_id, s.external_id
@@ -40,32 +41,34 @@ JOIN projects_project p ON p.id = %s
 ORDER BY n.agent_id, n.external_id
 ON CONFLICT (agent_id, external_id) DO NOTHING
 """
-# The ids are drawn first, so that each payload finds its observation and the answer says which input became a row.
+# One JSON document, not 18 arrays: a third of the work for the writer. The ids are drawn first, so that each payload
+# finds its observation and the answer says which input became a row.
 _INSERT = """
 WITH top AS (
     SELECT s.id, coalesce((SELECT max(o.seq) FROM memory_observation o WHERE o.session_id = s.id), 0) AS seq
     FROM unnest(%s::bigint[]) AS s (id)
 ), input AS MATERIALIZED (
     SELECT nextval('memory_observation_id_seq') AS id, i.*
-    FROM unnest(%s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::int[], %s::text[],
-        %s::text[], %s::int[], %s::bool[], %s::text[], %s::bool[], %s::timestamptz[], %s::text[], %s::timestamptz[],
-        %s::text[], %s::text[]) WITH ORDINALITY
-        AS i (session_id, external_id, seq, kind, role, text, original_length, tool, call_id, exit_code, is_error,
-            paths, sidechain, occurred_at, occurred_source, received_at, findings, payload, place)
+    FROM ROWS FROM (
+        json_to_recordset(%s::json) AS (external_id text, seq bigint, kind text, role text, text text,
+            original_length int, tool text, call_id text, exit_code int, is_error bool, paths text[], sidechain bool,
+            occurred_at timestamptz, occurred_source text, received_at timestamptz, findings jsonb, payload jsonb),
+        unnest(%s::bigint[])
+    ) WITH ORDINALITY AS i (external_id, seq, kind, role, text, original_length, tool, call_id, exit_code, is_error,
+        paths, sidechain, occurred_at, occurred_source, received_at, findings, payload, session_id, place)
 ), stored AS (
     INSERT INTO memory_observation (id, project_id, session_id, seq, external_id, kind, role, text, original_length,
         tool, call_id, exit_code, is_error, paths, sidechain, occurred_at, occurred_source, received_at, findings)
     SELECT input.id, %s, input.session_id, coalesce(input.seq, top.seq + input.place), external_id, kind, role, text,
-        original_length, tool, call_id, exit_code, is_error,
-        CASE WHEN paths = '[]' THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(paths::jsonb)) END,
-        sidechain, occurred_at, occurred_source, received_at, findings::jsonb
+        original_length, tool, call_id, exit_code, is_error, paths, sidechain, occurred_at, occurred_source,
+        received_at, findings
     FROM input JOIN top ON top.id = input.session_id
     ORDER BY input.place
     ON CONFLICT (session_id, external_id) WHERE external_id IS NOT NULL DO NOTHING
     RETURNING id
 ), bodies AS (
     INSERT INTO memory_payload (project_id, observation_id, body, received_at)
-    SELECT %s, input.id, payload::jsonb, received_at FROM input JOIN stored USING (id) WHERE payload IS NOT NULL
+    SELECT %s, input.id, payload, received_at FROM input JOIN stored USING (id) WHERE payload IS NOT NULL
 )
 SELECT input.place FROM input JOIN stored USING (id)
 """
@@ -101,9 +104,7 @@ def store(batches: Sequence[Batch]) -> list[Receipt]:
     receipts: list[Receipt] = []
     try:
         with tenancy.project(project_id), connections["default"].cursor() as cursor:
-            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [LOCK_PATIENCE])
             receipts = _Writing(cursor, project_id, batches).receipts()
-            cursor.execute("SELECT set_config('lock_timeout', '0', true)")
     except (OperationalError, InterfaceError) as problem:
         if receipts:
             raise OutcomeUnknown(str(type(problem).__name__)) from problem
@@ -241,8 +242,8 @@ class _Writing:
         return stored
 
     def _insert(self, sessions: list[int], rows: list[Row]) -> list[int]:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        arguments: list[Any] = [list(set(sessions)), sessions, *columns, self.project_id, self.project_id]
+        document = f"[{','.join(row.json for row in rows)}]"
+        arguments: list[Any] = [list(set(sessions)), document, sessions, self.project_id, self.project_id]
         self.cursor.execute(_INSERT, arguments)
         return [place for (place,) in self.cursor.fetchall()]
 
@@ -266,8 +267,11 @@ class _Writing:
 
     def _heard(self, fresh: list[int]) -> None:
         now = max(batch.now for batch in self.batches)
-        agents = sorted({batch.agent_id for batch in self.batches})
-        self.cursor.execute(_HEARD, [now, agents, now - HEARD_IS_NOTED_EVERY])
+        agents = {batch.agent_id for batch in self.batches}
+        quiet = [agent for agent in agents if abs(now - _heard.get(agent, _NEVER)) >= HEARD_IS_NOTED_EVERY]
+        if quiet:
+            self.cursor.execute(_HEARD, [now, quiet, now - HEARD_IS_NOTED_EVERY])
+            _heard.update(dict.fromkeys(quiet, now))
         dropped: Counter[int] = Counter()
         for number in fresh:
             dropped[self.batches[number].agent_id] += self.batches[number].dropped.total()

@@ -27,6 +27,8 @@ PATIENCE_PER_ROW_SECONDS = 0.002  # a large batch takes longer to write than a s
 MOST_WAITING_ROWS = 50_000
 MOST_WAITING_CHARACTERS = 64 * 1024 * 1024
 ROWS_PER_COMMIT = 2_000
+# Somebody who holds a session's row longer than this must not hold up everybody else's captures.
+LOCK_PATIENCE = "1s"
 
 
 class NotInTime(Exception):
@@ -41,7 +43,7 @@ class _Waiting:
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.future: Future[Receipt] = Future()
-        self.size = sum(len(row.text) + len(row.payload or "") for row in batch.rows)
+        self.size = sum(len(row.json) for row in batch.rows)
 
 
 class Writer:
@@ -121,6 +123,7 @@ class Writer:
 
     def _commit(self, group: list[_Waiting], tries: int = 2) -> None:
         try:
+            _connect()
             receipts = store([waiting.batch for waiting in group])
         except Exception as problem:
             # Its message may quote what was captured.
@@ -143,6 +146,13 @@ class Writer:
         else:
             for waiting in group:
                 waiting.future.set_exception(problem)
+
+
+def _connect() -> None:
+    connection = connections["default"]
+    if connection.connection is None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_PATIENCE])
 
 
 def _is_usable() -> bool:

@@ -61,6 +61,7 @@ class Store:
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     made = Store()
     monkeypatch.setattr(capture_writer, "store", made)
+    monkeypatch.setattr(capture_writer, "_connect", lambda: None)
     return made
 
 
