@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,13 +12,14 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from memory import short_ids
+from memory import short_ids, tokens
 from memory.models import BriefServed, Fact
 from projects import audit
 from projects.models import Membership, Role
 from review.access import membership_in, project_page
 
 PAGE = 50
+_NAMED = re.compile(r"- \[(f-[0-9a-z]+)\] ")
 
 
 @require_GET
@@ -44,12 +46,31 @@ def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Line:
-    """One memory of a served brief, or one that stayed out, and why. `fact` None: gone since."""
+    """One line of the text as it was sent, what it cost, and why it is there; `short_id` names its memory."""
+
+    text: str
+    tokens: int
+    is_heading: bool
+    why: str = ""
+    short_id: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one part of the brief took of the budget; `place` and `tokens` draw its piece of the bar."""
+
+    words: str
+    shade: str
+    place: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A memory the agent may see and did not get. `fact` None: gone since."""
 
     fact: Fact | None
     why: str
-    tokens: int | None
-    score: float | None
 
 
 @require_GET
@@ -68,16 +89,50 @@ def brief(request: HttpRequest, short_id: str) -> HttpResponse:
         object_ids=[found.pk],
         now=timezone.now(),
     )
-    ids = [row["id"] for row in [*found.items, *found.left_out]]
-    facts = {fact.pk: fact for fact in Fact.objects.filter(project=found.project, pk__in=ids)}
+    facts = Fact.objects.filter(project=found.project).in_bulk([row["id"] for row in found.left_out])
+    lines = list(_lines(found))
     context = {
         "section": "briefs",
         "brief": found,
-        "lines": [_line(row, facts) for row in found.items],
-        "left_out": [_line(row, facts) for row in found.left_out],
+        "lines": lines,
+        "shares": _shares(found, lines),
+        "left_out": [LeftOut(facts.get(row["id"]), str(row.get("why", ""))) for row in found.left_out],
     }
     return render(request, "review/brief.html", context)
 
 
-def _line(row: dict[str, Any], facts: dict[int, Fact]) -> Line:
-    return Line(facts.get(row["id"]), str(row.get("why", "")), row.get("tokens"), row.get("score"))
+def _lines(brief: BriefServed) -> Iterator[Line]:
+    """The text line by line. The tokens of the lines add up to the brief's: each is counted with its line break."""
+    items = {short_ids.encode(row["id"]): row for row in brief.items}
+    rows = brief.text.split("\n")
+    for number, text in enumerate(rows):
+        cost = tokens.count(text + ("\n" if number < len(rows) - 1 else ""))
+        if not text and not cost:
+            continue
+        named = _NAMED.match(text)
+        short_id = named.group(1) if named else ""
+        item = items.get(short_id)
+        if item is not None:
+            score = item.get("score")
+            yield Line(text, cost, False, str(item.get("why", "")) + (f", {score:.2f}" if score else ""), short_id)
+        else:
+            yield Line(text, cost, text.startswith("#"), "withdrawn" if short_id else "", short_id)
+
+
+def _shares(brief: BriefServed, lines: list[Line]) -> list[Share]:
+    """The parts of the budget, in the order of the bar; what is left is free."""
+    memories = sum(line.tokens for line in lines if line.short_id and line.why != "withdrawn")
+    withdrawn = sum(line.tokens for line in lines if line.why == "withdrawn")
+    parts = [
+        ("memories", "c1", memories),
+        ("withdrawn", "c5", withdrawn),
+        ("headings", "c3", max(0, brief.tokens - memories - withdrawn)),
+        ("free", "c0", max(0, brief.budget - brief.tokens)),
+    ]
+    place = 0
+    shares = []
+    for words, shade, cost in parts:
+        if cost:
+            shares.append(Share(words, shade, place, cost))
+        place += cost
+    return shares

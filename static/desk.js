@@ -34,6 +34,16 @@
     return places[0] ?? null;
   };
 
+  /* The number in the bar is outside of what a swap brings; the desk says what it is now. */
+  const count = () => {
+    const waiting = document.getElementById("desk")?.dataset.waiting;
+    if (waiting === undefined) return;
+    for (const number of document.querySelectorAll("[data-waiting-count]")) {
+      number.textContent = waiting;
+      number.hidden = waiting === "0";
+    }
+  };
+
   const focus = (element) => {
     if (!element.hasAttribute("tabindex")) element.tabIndex = -1;
     element.focus({ preventScroll: true });
@@ -43,6 +53,7 @@
   /* After a swap the focus goes to the new card's heading (`data-land`); htmx drops it when a trigger replaces itself. */
   const land = () => {
     announce();
+    count();
     const place = taken();
     if (place) focus(place);
     else if (document.activeElement === document.body) focus(document.querySelector("main h1") ?? document.getElementById("main"));

@@ -1,0 +1,276 @@
+"""Fills a running installation with one project for each browser test, in one process: `python -m tests.browser.seed`.
+
+Prints JSON: `{"keys": {agent: key}, "looks": {what: address}, "hostile": [addresses]}`.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import django
+
+django.setup()
+
+from django.utils import timezone  # noqa: E402
+
+from memory import brief, short_ids  # noqa: E402
+from memory.models import BriefServed, Evidence, Fact, Session, Subject, quote_hash  # noqa: E402
+from memory.models.subject import lookup_hmac  # noqa: E402
+from projects import tenancy  # noqa: E402
+from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
+from tests import factories  # noqa: E402
+from tests.browser.payloads import PAYLOADS  # noqa: E402
+
+NOW = timezone.now()
+LONG = (
+    "When a parcel to the Channel Islands comes back because the customs form was missing, the warehouse keeps it for "
+    "fourteen days, then sends it out again at the shop's own cost, unless the customer has asked for the money back "
+    "in the meantime, in which case support opens a refund and tells the warehouse to unpack it."
+)
+TRACE = "\n".join(
+    [
+        "Exit code 1",
+        *(f'  File "/srv/orders/app/module_{number}.py", line {number}, in call' for number in range(40)),
+        "psycopg.OperationalError: connection to server at localhost, port 5432 failed: Connection refused",
+        *(f"  note {number}: the pool has no connection left" for number in range(20)),
+    ]
+)
+
+
+def project(slug: str, *members: Person, agents: tuple[str, ...] = ("support", "sales")) -> Project:
+    made = Project.objects.create(slug=slug, name=slug.title())
+    for member in members:
+        Membership.objects.create(project=made, person=member, role=Role.REVIEWER)
+    for agent in agents:
+        Agent.objects.create(project=made, slug=agent)
+    return made
+
+
+def agent_of(made: Project, slug: str = "support") -> Agent:
+    return Agent.objects.get(project=made, slug=slug)
+
+
+def cards(made: Project, count: int) -> None:
+    """Plain cards, each about a customer of its own."""
+    for number in range(1, count + 1):
+        talk = factories.session(agent_of(made), f"call-{number}", now=NOW)
+        factories.observation(talk, "How should I reach you?", role="assistant")
+        said = factories.observation(talk, f"Write to me on line {number}, mornings are best.")
+        about = f"customer:cust_{number}"
+        text = f"Card {number}: write on line {number}."
+        factories.proposal(made, text, about=about, quote=said, agent=talk.agent, distiller="local", prompt_version="1")
+
+
+def quoted(made: Project, text: str, quotes: list[tuple[Any, str]], **fields: Any) -> Fact:
+    """A proposal whose evidence is a part of each observation."""
+    fact = factories.proposal(made, text, distiller="local", prompt_version="1", **fields)
+    for row, part in quotes:
+        start = row.text.index(part)
+        Evidence.objects.create(
+            project_id=made.pk,
+            fact=fact,
+            observation=row,
+            start=start,
+            end=start + len(part),
+            quote=part,
+            sha256=quote_hash(part),
+            checked_at=NOW,
+        )
+    return fact
+
+
+def ran(talk: Session, command: str, answer: str, exit_code: int) -> tuple[Any, Any]:
+    call = f"call_{talk.observation_count}"
+    shell = {"tool": "Bash", "call_id": call}
+    asked = factories.observation(talk, command, kind="tool_call", role="assistant", **shell)
+    got = factories.observation(talk, answer, kind="tool_result", role="tool", exit_code=exit_code, **shell)
+    return asked, got
+
+
+def looks(rita: Person, olga: Person) -> dict[str, str]:
+    """One memory of each look, in project looks; the addresses by name."""
+    made = project("looks", rita, olga, agents=("support", "sales", "claude-code"))
+    support, coder = agent_of(made), agent_of(made, "claude-code")
+    found: dict[str, str] = {}
+
+    def card(name: str, fact: Fact) -> None:
+        found[name] = f"/p/looks/review?card={fact.short_id}"
+
+    talk = factories.session(support, "call-88213", now=NOW)
+    factories.observation(talk, "And when do I actually see the money?")
+    said = factories.observation(
+        talk,
+        "I have released refund RF-2091. It will be in your account by Tuesday, the 17th, and I will confirm it.",
+        role="assistant",
+    )
+    factories.observation(talk, "Fine. Thank you.")
+    promise = "Refund RF-2091 of $118.40 will be in the customer's account by Tuesday."
+    refund = {"key": "commitment:refund", "type": "commitment", "agent": support}
+    card("promise", quoted(made, promise, [(said, "It will be in your account by Tuesday, the 17th")], **refund))
+
+    cc = factories.session(coder, "7f31c0de-1111-4222-8333-944455566677", now=NOW, cwd="/srv/orders")
+    factories.observation(cc, "Make the tests green.")
+    old = factories.approved(
+        made,
+        olga,
+        "`make test-db` needs Postgres 16.",
+        about="repo:orders-api",
+        key="environment:postgres.version",
+        agent=coder,
+    )
+    brief.serve(coder, subjects=[("repo", "orders-api")], task="make the tests green", max_tokens=600, now=NOW)
+    _, failed = ran(cc, "make test-db", TRACE, 1)
+    fixed, _ = ran(cc, "docker compose up -d postgres:17 && make test-db", "pulling\nstarting\n412 passed in 38.1 s", 0)
+    error = "psycopg.OperationalError: connection to server at localhost, port 5432 failed: Connection refused"
+    changes = quoted(
+        made,
+        "`make test-db` needs Postgres 17; on 16 the connection is refused.",
+        [(failed, error), (fixed, "postgres:17")],
+        about="repo:orders-api",
+        key="environment:postgres.version",
+        agent=coder,
+    )
+    card("changes", changes)
+    terminal = {"about": "repo:orders-api", "key": "fix:test_db", "agent": coder}
+    card("terminal", quoted(made, "`make test-db` fails until the database runs.", [(failed, error)], **terminal))
+
+    for name, sentence, words in (
+        ("arabic", "تفضّل ليلى حدّاد أن تُكتب رسائلها بالعربية.", "اكتبوا لي بالعربية من فضلكم."),
+        ("chinese", "客户希望用中文通过电子邮件联系，而且只在上午。", "请用中文给我写邮件，只在上午。"),
+        ("long", LONG, LONG),
+        ("wide", "w" * 230 + " is one word.", "x" * 3000 + " w"),
+    ):
+        one = factories.session(support, f"chat-{name}", now=NOW)
+        row = factories.observation(one, words)
+        about = f"customer:{name}"
+        card(name, factories.proposal(made, sentence, about=about, quote=row, agent=support))
+    hidden = factories.proposal(made, "Pays in EUR.\u202eRUE\u202c", about="customer:hidden", agent=support)
+    card("hidden", hidden)
+
+    private = factories.session(support, "chat-private", now=NOW)
+    row = factories.observation(private, "My address is nils.brandt@example.com, and I have had a stroke.")
+    findings = [{"category": "contact", "rule": "email"}, {"category": "health", "rule": "word"}]
+    told = {"about": "customer:nils", "key": "customer_fact:address", "agent": support, "findings": findings}
+    card("private", factories.proposal(made, "Nils Brandt lives in Leeds since his stroke.", quote=row, **told))
+
+    broken = factories.session(support, "chat-broken", now=NOW)
+    row = factories.observation(broken, "I like the green one.")
+    card("mismatch", factories.proposal(made, "Likes the red one.", about="customer:red", quote=row, agent=support))
+    type(row).objects.filter(pk=row.pk).update(text="I like nothing at all here.")
+
+    for number in range(1, 5):
+        one = factories.session(support, f"chat-again-{number}", now=NOW - timedelta(days=number))
+        row = factories.observation(one, "Please call me in the evening, after six.")
+        again = {"about": "customer:again", "key": "user_preference:hours", "agent": support}
+        evening = factories.proposal(made, "Call in the evening, after six.", quote=row, **again)
+    card("often", evening)
+
+    rejected = factories.proposal(made, "Only in the morning.", about="customer:morning", agent=support)
+    rejected.reject(rita, revision=rejected.revision, now=NOW, reason="vague", note="which morning?")
+    found["rejected"] = f"/facts/{rejected.short_id}"
+    own = factories.proposal(
+        made, "Offers go out in EUR.", about="customer:own", everyone=False, agent_ids=[support.pk], agent=support
+    )
+    own.approve(rita, revision=own.revision, now=NOW, text="Offers always go out in EUR.")
+    found["approved"] = f"/facts/{own.short_id}"
+    found["replaced"] = f"/facts/{old.short_id}"
+    found["transcript"] = f"/sessions/{short_ids.encode(cc.pk, 's')}"
+    found["talk"] = f"/sessions/{short_ids.encode(talk.pk, 's')}"
+    served = BriefServed.objects.filter(project=made).order_by("-pk")[0]
+    found["brief"] = f"/briefs/{short_ids.encode(served.pk, 'b')}"
+    return found
+
+
+def hostile(rita: Person) -> list[str]:
+    """Every payload in every field that an agent, or a person, fills; the addresses of what was made."""
+    named = factories.person("hostile@example.com", name=PAYLOADS[0][:100])
+    made = project("hostile", rita, named)
+    support = agent_of(made)
+    addresses = []
+    one = factories.session(support, "all of it", now=NOW)
+    for number, payload in enumerate(PAYLOADS):
+        talk = factories.session(support, f"{payload[:400]} {number}", now=NOW)
+        factories.observation(talk, payload, role="assistant")
+        row = factories.observation(talk, payload)
+        subject = Subject.objects.create(
+            project=made,
+            entity_type="customer",
+            entity_id=f"{payload[:200]} {number}",
+            label=payload[:110],
+            lookup_hmac=lookup_hmac(made.pk, "customer", f"hostile-{number}"),
+        )
+        talk.subjects.add(subject, through_defaults={"project": made})
+        fact, _ = Fact.propose(
+            subject=subject,
+            type="note",
+            key=f"note:{payload[:200]}.{number}",
+            value=payload,
+            text=payload[:1900],
+            source="extraction",
+            distiller=payload[:40],
+            agent=support,
+            now=NOW,
+        )
+        Evidence.objects.create(
+            project_id=made.pk,
+            fact=fact,
+            observation=row,
+            start=0,
+            end=len(payload),
+            quote=payload,
+            sha256=quote_hash(payload),
+            checked_at=NOW,
+        )
+        addresses.append(f"/p/hostile/review?card={fact.short_id}")
+        call = {"tool": payload[:200], "call_id": f"c{number}"}
+        factories.observation(one, payload, kind="tool_call", role="assistant", **call)
+        factories.observation(one, payload, kind="tool_result", role="tool", exit_code=number % 2, **call)
+    addresses.append(f"/sessions/{short_ids.encode(one.pk, 's')}")
+    # One that was decided by somebody with such a name, and served in a brief with such a task.
+    known = factories.proposal(made, PAYLOADS[9], about="customer:known", agent=support)
+    known.approve(named, revision=known.revision, now=NOW)
+    refused = factories.proposal(made, PAYLOADS[10], about="customer:refused", agent=support)
+    refused.reject(named, revision=refused.revision, now=NOW, reason="other", note=PAYLOADS[12])
+    addresses += [f"/facts/{known.short_id}", f"/facts/{refused.short_id}"]
+    served = BriefServed.objects.create(
+        project=made,
+        agent=support,
+        session=one,
+        etag="0" * 64,
+        fact_ids=[known.pk],
+        items=[{"id": known.pk, "why": "about the subject", "tokens": 5, "score": 0.5}],
+        left_out=[{"id": refused.pk, "why": "below the floor"}],
+        text="\n".join(f"- [{known.short_id}] {payload}" for payload in PAYLOADS),
+        tokens=5000,
+        budget=6000,
+        task=PAYLOADS[20][:500],
+        at=NOW,
+    )
+    addresses.append(f"/briefs/{short_ids.encode(served.pk, 'b')}")
+    return addresses
+
+
+def seed() -> dict[str, Any]:
+    with tenancy.system("command"):
+        rita, olga = factories.person("rita@example.com"), factories.person("olga@example.com")
+        vera = factories.person("vera@example.com")
+        cards(project("ten", rita), 10)
+        cards(project("every", rita), 6)
+        cards(project("plain", rita), 4)
+        cards(project("race", rita, olga), 2)
+        Membership.objects.create(project=Project.objects.get(slug="race"), person=vera, role=Role.VIEWER)
+        project("unconnected", rita, agents=())
+        project("unheard", rita)
+        talking = project("talking", rita)
+        factories.observation(factories.session(agent_of(talking), "call-1", now=NOW), "Hello.")
+        read = project("forgotten", rita)
+        factories.session(agent_of(read), "call-1", now=NOW, status="distilled")
+        journey = project("journey", rita, agents=("claude-code", "reviewer"))
+        keys = {agent.slug: ApiKey.objects.issue(agent, rita)[1] for agent in Agent.objects.filter(project=journey)}
+        return {"keys": keys, "looks": looks(rita, olga), "hostile": hostile(rita)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(seed()))

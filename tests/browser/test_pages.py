@@ -1,0 +1,148 @@
+"""Every page of the desk in both themes and widths: what axe finds, what does not fit, what is hidden."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import axe
+from tests.browser.conftest import House
+
+pytestmark = [pytest.mark.browser, pytest.mark.process, pytest.mark.xdist_group("house"), pytest.mark.timeout(300)]
+
+# Set to a folder, it keeps a picture of every page, to be looked at.
+PICTURES = os.environ.get("COUNTERSIGN_TEST_PICTURES", "")
+
+CARDS = (
+    "promise",
+    "changes",
+    "terminal",
+    "arabic",
+    "chinese",
+    "long",
+    "wide",
+    "hidden",
+    "private",
+    "mismatch",
+    "often",
+)
+OTHERS = ("rejected", "approved", "replaced", "transcript", "talk", "brief")
+PAGES = {
+    "memory": "/p/looks/memory",
+    "proposed": "/p/looks/memory?view=proposed&q=postgres&type=environment&agent=support",
+    "no-match": "/p/looks/memory?q=zebra",
+    "sessions": "/p/looks/sessions",
+    "sessions-none": "/p/looks/sessions?state=failed",
+    "briefs": "/p/looks/briefs",
+    "unconnected": "/p/unconnected/review",
+    "unheard": "/p/unheard/review",
+    "talking": "/p/talking/review",
+    "forgotten": "/p/forgotten/review",
+    "memory-empty": "/p/unheard/memory",
+    "sessions-empty": "/p/unheard/sessions",
+    "briefs-empty": "/p/unheard/briefs",
+    "new": "/p/looks/memory/new",
+}
+# Pixels from the top where the bar at the foot of a card begins, at 800.
+BAR = 743
+
+
+def addresses(house: House) -> dict[str, str]:
+    found = {name: house.looks[name] for name in (*CARDS, *OTHERS)} | PAGES
+    for panel in ("edit", "reject", "scope"):
+        found[f"panel-{panel}"] = f"{house.looks['promise']}&panel={panel}"
+    return found
+
+
+def faults(page: Page, name: str) -> list[str]:
+    found = [f"{name}: {fault}" for fault in axe.faults(page)]
+    width, wide, height = page.evaluate(
+        "[innerWidth, document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+    )
+    if wide > width:
+        found.append(f"{name}: scrolls sideways, {wide} of {width}")
+    if width == 1280 and name in CARDS and height > 800:
+        found.append(f"{name}: a card of {height} pixels does not fit a screen of 800")
+    if width == 1280 and name in CARDS:
+        for mark in page.locator("mark").all():
+            box = mark.bounding_box()
+            if box is None or box["y"] + box["height"] > BAR:
+                found.append(f"{name}: a quote is not wholly visible")
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_is_whole_and_readable(house: House, theme: str, width: int) -> None:
+    page = house.browser_of("rita", theme=theme, width=width, height=800 if width == 1280 else 844)
+    found: list[str] = []
+    for name, address in addresses(house).items():
+        answer = page.goto(house.home + address)
+        assert answer is not None
+        assert answer.status == 200, name
+        expect(page.locator("html")).to_have_class("js dark" if theme == "dark" else "js")
+        found += faults(page, name)
+        if PICTURES:
+            page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{theme}.png")
+    assert found == []
+
+
+def test_the_sentence_is_the_largest_and_darkest_thing_on_a_card(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["promise"])
+    size = "element => parseFloat(getComputedStyle(element).fontSize)"
+    sentence = page.locator("h1").evaluate(size)
+    assert sentence == 22
+    assert all(other.evaluate(size) < sentence for other in page.locator("#desk :not(h1, h1 *)").all())
+    dark = page.locator("h1").evaluate("element => getComputedStyle(element).color")
+    assert dark == page.locator("body").evaluate("element => getComputedStyle(element).color")
+
+
+def test_the_numbers_of_a_card_add_up(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["promise"])
+    waiting = int(page.locator(".top .n").first.inner_text())
+    done, _, total = page.locator(".pile .nowrap").inner_text().split(" · ")[0].partition(" of ")
+    assert int(total) - int(done) == waiting
+    page.goto(f"{house.home}/p/looks/memory?view=proposed")
+    expect(page.locator(".views [aria-current] span")).to_have_text(str(waiting))
+    expect(page.locator("tbody tr")).to_have_count(waiting)
+
+
+def test_the_tokens_of_a_brief_add_up(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["brief"])
+    lines = [int(cost) for cost in page.locator(".lines .r span:last-child").all_inner_texts()]
+    shares = page.locator(".budget dd").all_inner_texts()
+    free, _, budget = shares[-1].partition(" of ")
+    assert sum(lines) == sum(int(share) for share in shares[:-1]) == int(budget) - int(free)
+
+
+def test_a_quote_in_the_middle_of_a_long_result_is_shown_and_the_rest_folded(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["terminal"])
+    shown = page.locator(".term").inner_text()
+    assert "connection to server at localhost, port 5432 failed" in shown
+    assert "… 39 lines" in shown
+    assert "exit 1" in shown
+    assert "module_3.py" not in shown
+
+
+def test_a_quote_that_is_not_in_its_source_cannot_be_approved(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["mismatch"])
+    expect(page.get_by_role("button", name="Approve")).to_be_disabled()
+    expect(page.locator(".flag").first).to_contain_text("The quote is not in its source.")
+
+
+def test_a_memory_is_withdrawn_and_brought_back_on_its_page(house: House) -> None:
+    page = house.browser_of("rita")
+    page.goto(house.home + house.looks["approved"])
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.locator(".kind b")).to_have_text("Withdrawn")
+    expect(page.locator("tbody").first).to_contain_text("No")
+    page.locator(".hist").get_by_role("button", name="Undo").click()
+    expect(page.locator(".kind b")).to_have_text("Approved")
