@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from dataclasses import asdict
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -141,13 +140,13 @@ def _answer(request: HttpRequest, served: brief.Brief) -> dict[str, Any]:
         "url": f"{settings.PUBLIC_URL}{path}" if settings.PUBLIC_URL else request.build_absolute_uri(path),
         "etag": served.etag,
         "text": served.text,
-        "items": [asdict(item) for item in served.items],
+        "items": [item._asdict() for item in served.items],
         "runbooks": [],
         "system": None,
         "tokens": served.tokens,
         "tokenizer": TOKENIZER,
         "budget": served.budget,
-        "dropped": [asdict(one) for one in served.dropped],
+        "dropped": [one._asdict() for one in served.dropped],
         "retracted": list(served.retracted),
         "paused": served.paused,
         "capture_dropped": served.capture_dropped,

@@ -8,31 +8,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import date, datetime, timedelta
-from typing import Any, cast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, NamedTuple
 
-from django.db import connections
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Q
 
-from memory import privacy, retractions, retrieval, short_ids
+from memory import brief_rows, privacy, retractions, retrieval, short_ids
+from memory.brief_rows import About, Context, Row
 from memory.brief_text import Composed, Line, Section, compose, head, withdrawn_line
-from memory.models import BriefServed, Evidence, Fact, Session, SessionSubject, Subject
-from memory.models.subject import PROJECT, lookup_hmac
+from memory.models import BriefServed, Fact
+from memory.models.subject import PROJECT
 from memory.rendering import Known, fact_line, note
 from memory.retractions import retract
 from memory.retrieval import day, priority
 from memory.tokens import TOKENIZER
 from memory.types import SINGLE_VALUED
-from projects import audit
 from projects.models import Agent, Person
 
 __all__ = ["Brief", "Dropped", "Item", "build", "cleaned_task", "retract", "serve"]
 
 TASK_CHARS = 500
-# Work happens in these; what was learned there is chosen by the task. Everything else is about somebody.
-PLACES = ("repo", PROJECT)
 # A line costs ten tokens and more, so this many candidates fill any budget; a subject may have ten thousand.
 LEAST_CANDIDATES = 300
 TOKENS_PER_LINE = 8
@@ -44,8 +41,7 @@ STANDING, ABOUT, TASK, HOLDS_HERE = "standing", "about the subject", "for the ta
 DID_NOT_FIT, BELOW_FLOOR, OWN_VALUE = "did not fit", "below the floor", "own value instead"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One fact of a brief, and why it came. `score` is its relevance to the task, without one its priority."""
 
     id: str
@@ -60,8 +56,7 @@ class Item:
     last_seen_on: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(NamedTuple):
     """A fact the agent may see and did not get, and the reason."""
 
     id: str
@@ -86,35 +81,21 @@ class Brief:
     session_id: int | None = None
     # Facts served before that no longer hold and are not on record yet: gone by the clock alone.
     newly_retracted: tuple[int, ...] = ()
+    fact_ids: tuple[int, ...] = ()
+    dropped_fact_ids: tuple[int, ...] = ()
     served_pk: int | None = None
-
-    @property
-    def fact_ids(self) -> list[int]:
-        return [pk for item in self.items if (pk := short_ids.decode(item.id)) is not None]
 
 
 @dataclass(slots=True)
 class _Candidate:
     """A visible fact on its way into the brief."""
 
-    row: dict[str, Any]
+    row: Row
     priority: float
     relevance: float | None
     why: str
     line: Line
     last_seen_on: date
-
-
-@dataclass(slots=True)
-class _Context:
-    """Whom and what the brief is about: subjects in the order of their sections."""
-
-    subjects: list[Subject] = field(default_factory=list)
-    session: Session | None = None
-
-    @property
-    def ids(self) -> list[int]:
-        return [subject.pk for subject in self.subjects]
 
 
 def build(
@@ -134,36 +115,38 @@ def build(
     among what holds in the project and its repositories (without a task all of that, by priority). A brief about
     nobody is about the project, its repositories and `person`, the holder of the key.
     """
-    context = _context(agent, session, subjects, person)
+    context = brief_rows.context(agent, session, subjects, person, now - retractions.RETRACTED_FOR)
     if agent.paused_at or agent.archived_at or agent.project.paused_at:
         return _finished(
             Brief("", (), 0, max_tokens, (), (), True, agent.dropped_count, "", False, tuple(context.ids)), known_etags
         )
     asked = (task or "").strip() or None
     candidates, below = _candidates(agent, context, asked, max_tokens, now)
-    shown = {one.row["id"] for one in [*candidates, *below]}
-    retracted, newly = retractions.withdrawn(agent, context.session, shown, now)
+    shown = {one.row.pk for one in [*candidates, *below]}
+    retracted, newly = retractions.withdrawn(agent, context.withdrawn, context.told, shown, now)
     sections, by_section = _sections(context, candidates, retracted)
     composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
     came = _items(composed, by_section)
-    dropped = [
-        *(Dropped(_short(one), DID_NOT_FIT) for one in candidates if one.row["id"] not in came),
+    left_out = [
+        *((one.row.pk, DID_NOT_FIT) for one in candidates if one.row.pk not in came),
         *_shadowed(agent, candidates, now),
-        *(Dropped(_short(one), BELOW_FLOOR) for one in below),
-    ]
+        *((one.row.pk, BELOW_FLOOR) for one in below),
+    ][:LEFT_OUT_LISTED]
     return _finished(
         Brief(
             text=composed.text,
             items=tuple(came.values()),
             tokens=composed.tokens,
             budget=max_tokens,
-            dropped=tuple(dropped[:LEFT_OUT_LISTED]),
+            dropped=tuple(Dropped(short_ids.encode(pk), why) for pk, why in left_out),
             retracted=tuple(short_ids.encode(pk) for pk in retracted),
             paused=False,
             capture_dropped=agent.dropped_count,
             subject_ids=tuple(context.ids),
-            session_id=context.session.pk if context.session else None,
+            session_id=context.session_id,
             newly_retracted=tuple(newly),
+            fact_ids=tuple(came),
+            dropped_fact_ids=tuple(pk for pk, _ in left_out),
         ),
         known_etags,
     )
@@ -172,23 +155,18 @@ def build(
 def serve(agent: Agent, *, task: str | None = None, now: datetime, **asked: Any) -> Brief:
     """Builds the brief and writes down that this agent was told: one row, one audit event."""
     brief = build(agent, task=task, now=now, **asked)
-    with connections[BriefServed.objects.db].cursor() as cursor:
-        # The last few may be lost in a crash of the machine; waiting for the disk would double the brief's time.
-        cursor.execute("SET LOCAL synchronous_commit = off")
     if brief.newly_retracted:
         retractions.note_ended(agent, brief.newly_retracted, now)
-    served = BriefServed.objects.create(
-        project_id=agent.project_id,
-        agent_id=agent.pk,
+    served = BriefServed(
         session_id=brief.session_id,
         subject_ids=list(brief.subject_ids),
         etag=brief.etag,
-        fact_ids=brief.fact_ids,
+        fact_ids=list(brief.fact_ids),
         items=[
-            {"id": short_ids.decode(item.id), "why": item.why, "tokens": item.tokens, "score": item.score}
-            for item in brief.items
+            {"id": pk, "why": item.why, "tokens": item.tokens, "score": item.score}
+            for pk, item in zip(brief.fact_ids, brief.items, strict=True)
         ],
-        left_out=[{"id": short_ids.decode(one.id), "why": one.why} for one in brief.dropped],
+        left_out=[{"id": pk, "why": one.why} for pk, one in zip(brief.dropped_fact_ids, brief.dropped, strict=True)],
         text="" if brief.unchanged else brief.text,
         tokens=brief.tokens,
         budget=brief.budget,
@@ -197,19 +175,7 @@ def serve(agent: Agent, *, task: str | None = None, now: datetime, **asked: Any)
         paused=brief.paused,
         at=now,
     )
-    audit.record(
-        "brief.serve",
-        agent,
-        project_id=agent.project_id,
-        object_kind="fact",
-        object_ids=brief.fact_ids,
-        now=now,
-    )
-    # Once in ten seconds is enough to tell; eight clients of one agent must not wait for each other's row.
-    Agent.objects.filter(
-        Q(last_brief_at__isnull=True) | Q(last_brief_at__lt=now - timedelta(seconds=10)), pk=agent.pk
-    ).update(last_brief_at=now)
-    return replace(brief, served_pk=served.pk)
+    return replace(brief, served_pk=brief_rows.record(agent, served))
 
 
 def cleaned_task(task: str | None) -> str:
@@ -223,33 +189,8 @@ def cleaned_task(task: str | None) -> str:
 # How it is put together ----------------------------------------------------------------------------------------------
 
 
-def _context(agent: Agent, session: str | None, named: Sequence[tuple[str, str]], person: Person | None) -> _Context:
-    project_id = agent.project_id
-    run = Session.objects.filter(agent=agent, external_id=session).order_by("pk").first() if session else None
-    hashes = [lookup_hmac(project_id, kind, ident) for kind, ident in named]
-    own = lookup_hmac(project_id, PROJECT, agent.project.slug)
-    wanted = Q(lookup_hmac__in=[*hashes, own])
-    if run is not None:
-        wanted |= Q(pk__in=SessionSubject.objects.filter(session=run).values("subject"))
-    if run is None and not named:
-        wanted |= Q(entity_type="repo")
-        if person is not None:
-            wanted |= Q(lookup_hmac=lookup_hmac(project_id, "person", person.email))
-    found = list(Subject.objects.filter(project_id=project_id).filter(wanted).order_by("pk"))
-    place = {value: number for number, value in enumerate(hashes)}
-    # The named ones as they were named, then the session's people, then the repositories, the project last.
-    found.sort(
-        key=lambda one: (
-            PLACES.index(one.entity_type) + 1 if one.entity_type in PLACES else 0,
-            place.get(one.lookup_hmac, len(place)),
-            one.pk,
-        )
-    )
-    return _Context(found, run)
-
-
 def _candidates(
-    agent: Agent, context: _Context, task: str | None, max_tokens: int, now: datetime
+    agent: Agent, context: Context, task: str | None, max_tokens: int, now: datetime
 ) -> tuple[list[_Candidate], list[_Candidate]]:
     """(what should come, best first; what the task does not ask for), all of it visible to the agent."""
     scored = {}
@@ -262,73 +203,42 @@ def _candidates(
     names = {subject.pk: subject for subject in context.subjects}
     chosen: list[_Candidate] = []
     below: list[_Candidate] = []
-    for row in _rows(agent, context, list(scored), max_tokens, now):
-        relevance = scored.get(row["id"], 0.0) if task else None
-        subject = names[row["subject_id"]]
-        is_place = subject.entity_type in PLACES
-        why = STANDING if row["standing"] else ABOUT if not is_place else TASK if task else HOLDS_HERE
-        seen_on = day(row["last_seen_at"], zone)
-        rank = priority(row["type"], row["source"], row["times_seen"], seen_on, today, relevance or 0.0)
+    for row in brief_rows.facts(agent, context.ids, max(LEAST_CANDIDATES, max_tokens // TOKENS_PER_LINE), now):
+        relevance = scored.get(row.pk, 0.0) if task else None
+        subject = names[row.subject_id]
+        is_place = subject.is_place
+        why = STANDING if row.standing else ABOUT if not is_place else TASK if task else HOLDS_HERE
+        seen_on = day(row.last_seen_at, zone)
+        rank = priority(row.type, row.source, row.times_seen, seen_on, today, relevance or 0.0)
         one = _Candidate(row, rank, relevance, why, _line(row, subject, zone), seen_on)
         is_below = why == TASK and (relevance or 0.0) < retrieval.MIN_SCORE
         (below if is_below else chosen).append(one)
     for group in (chosen, below):
-        group.sort(key=lambda one: (-round(one.priority, 4), one.row["id"]))
+        group.sort(key=lambda one: (-round(one.priority, 4), one.row.pk))
     return chosen, below
 
 
-def _rows(
-    agent: Agent, context: _Context, scored: list[int], max_tokens: int, now: datetime
-) -> Iterable[dict[str, Any]]:
-    limit = max(LEAST_CANDIDATES, max_tokens // TOKENS_PER_LINE)
-    said_by = Evidence.objects.filter(fact=OuterRef("pk")).order_by("pk").values("observation__role")[:1]
-    rows = (
-        Fact.objects.visible_to(agent, now)
-        .filter(subject_id__in=context.ids)
-        .annotate(said_by=Subquery(said_by))
-        .order_by("-standing", "-last_seen_at", "-pk")
-        .values(
-            "id",
-            "subject_id",
-            "type",
-            "key",
-            "value",
-            "text",
-            "standing",
-            "everyone",
-            "source",
-            "times_seen",
-            "first_seen_at",
-            "last_seen_at",
-            "confirmed_at",
-            "said_by",
-            "proposed_by_agent__slug",
-        )
-    )
-    return cast("Iterable[dict[str, Any]]", rows[:limit])
-
-
-def _line(row: dict[str, Any], subject: Subject, zone: str) -> Line:
+def _line(row: Row, subject: About, zone: str) -> Line:
     known = Known(
-        type=row["type"],
+        type=row.type,
         entity_type=subject.entity_type,
-        standing=row["standing"],
-        times_seen=row["times_seen"],
-        first_seen_on=day(row["first_seen_at"], zone),
-        confirmed_on=day(row["confirmed_at"], zone) if row["confirmed_at"] else None,
-        said_by=row["said_by"] or "",
-        agent=row["proposed_by_agent__slug"] or "",
+        standing=row.standing,
+        times_seen=row.times_seen,
+        first_seen_on=day(row.first_seen_at, zone),
+        confirmed_on=day(row.confirmed_at, zone) if row.confirmed_at else None,
+        said_by=row.said_by or "",
+        agent=row.agent or "",
     )
-    return Line(row["id"], fact_line(short_ids.encode(row["id"]), row["text"], note(known)))
+    return Line(row.pk, fact_line(short_ids.encode(row.pk), row.text, note(known)))
 
 
 def _sections(
-    context: _Context, candidates: list[_Candidate], retracted: list[int]
+    context: Context, candidates: list[_Candidate], retracted: list[int]
 ) -> tuple[list[Section], list[dict[int, _Candidate]]]:
     """The sections in the order of the text, and beside each the candidates whose lines it holds."""
     groups: list[tuple[str, list[_Candidate]]] = [("Standing", [one for one in candidates if one.why == STANDING])]
     for subject in context.subjects:
-        about = [one for one in candidates if one.why in (ABOUT, HOLDS_HERE) and one.row["subject_id"] == subject.pk]
+        about = [one for one in candidates if one.why in (ABOUT, HOLDS_HERE) and one.row.subject_id == subject.pk]
         words = "the project" if subject.entity_type == PROJECT else f"{subject.entity_type} {subject.entity_id}"
         groups.append((f"About {words}", about))
     groups.append(("For this task", [one for one in candidates if one.why == TASK]))
@@ -336,7 +246,7 @@ def _sections(
     # A wrong line costs more than a missing one: what no longer holds takes its room first.
     withdrawn = [Line(pk, withdrawn_line(short_ids.encode(pk))) for pk in retracted[:WITHDRAWN_LISTED]]
     sections.append(Section("Withdrawn since your last brief", withdrawn, turn=0))
-    return sections, [{one.row["id"]: one for one in group} for _, group in groups]
+    return sections, [{one.row.pk: one for one in group} for _, group in groups]
 
 
 def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[int, Item]:
@@ -347,44 +257,40 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
             score = one.priority if one.relevance is None else one.relevance
             came[pk] = Item(
                 id=short_ids.encode(pk),
-                type=one.row["type"],
-                key=one.row["key"],
-                value=one.row["value"],
-                text=one.row["text"],
+                type=one.row.type,
+                key=one.row.key,
+                value=one.row.value,
+                text=one.row.text,
                 score=round(score, 2),
                 why=one.why,
                 tokens=line_tokens,
-                times_seen=one.row["times_seen"],
+                times_seen=one.row.times_seen,
                 last_seen_on=one.last_seen_on.isoformat(),
             )
     return came
 
 
-def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list[Dropped]:
+def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list[tuple[int, str]]:
     """Everyone's values that this agent would get if it had none of its own. No query where it has none."""
-    own = [one.row for one in candidates if not one.row["everyone"] and one.row["type"] in SINGLE_VALUED]
+    own = [one.row for one in candidates if not one.row.everyone and one.row.type in SINGLE_VALUED]
     if not own:
         return []
     same = Q()
     for row in own:
-        same |= Q(subject_id=row["subject_id"], type=row["type"], key=row["key"])
+        same |= Q(subject_id=row.subject_id, type=row.type, key=row.key)
     shadowed = Fact.objects.filter(same, project_id=agent.project_id, everyone=True).live(now).order_by("pk")
-    return [Dropped(short_ids.encode(pk), OWN_VALUE) for pk in shadowed.values_list("pk", flat=True)]
-
-
-def _short(one: _Candidate) -> str:
-    return short_ids.encode(one.row["id"])
+    return [(pk, OWN_VALUE) for pk in shadowed.values_list("pk", flat=True)]
 
 
 def _finished(brief: Brief, known_etags: Collection[str]) -> Brief:
     """With the hash of what would be sent: whatever moves in the answer moves the hash, so it cannot be stale."""
     sent = {
         "text": brief.text,
-        "items": [asdict(item) for item in brief.items],
+        "items": [item._asdict() for item in brief.items],
         "tokens": brief.tokens,
         "tokenizer": TOKENIZER,
         "budget": brief.budget,
-        "dropped": [asdict(one) for one in brief.dropped],
+        "dropped": [one._asdict() for one in brief.dropped],
         "retracted": brief.retracted,
         "paused": brief.paused,
     }

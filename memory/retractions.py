@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from memory.models import BriefServed, Fact, Retraction, Session, Status
+from memory.models import BriefServed, Fact, Retraction, Status
 from projects.models import Agent
 
 RETRACTED_FOR = timedelta(days=30)
@@ -35,23 +35,15 @@ def retract(fact: Fact, now: datetime) -> None:
     _note(fact.project_id, [(agent_id, fact.pk) for agent_id in sorted(told - holds)], now)
 
 
-def withdrawn(agent: Agent, session: Session | None, shown: set[int], now: datetime) -> tuple[list[int], list[int]]:
+def withdrawn(
+    agent: Agent, noted: list[int], told: list[int], shown: set[int], now: datetime
+) -> tuple[list[int], list[int]]:
     """(facts this agent was told that no longer hold, latest first; those of them that nobody noted yet).
 
-    A decision notes what it ends (`retract`). What ended by the clock alone is seen by looking at the agent's last
-    brief. `shown` are facts known to be visible to the agent now.
+    A decision notes what it ends (`retract`). What ended by the clock alone is seen by looking at what the agent's last
+    brief told. `shown` are facts known to be visible to the agent now.
     """
-    since = now - RETRACTED_FOR
-    noted = list(
-        Retraction.objects.filter(agent=agent, at__gte=since).order_by("-at", "-pk").values_list("fact_id", flat=True)
-    )
-    last = (
-        BriefServed.objects.filter(agent=agent, session=session, at__gte=since, paused=False)
-        .order_by("-pk")
-        .values_list("fact_ids", flat=True)
-        .first()
-    )
-    missing = set(last or ()) - shown - set(noted)
+    missing = set(told) - shown - set(noted)
     ended: list[int] = []
     if missing:
         visible = Fact.objects.visible_to(agent, now).filter(pk__in=missing).values_list("pk", flat=True)

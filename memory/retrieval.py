@@ -14,14 +14,16 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
 from django.db.models import Q
 
 from memory import embeddings
 from memory.models import Fact, Subject
+from memory.prepared import about, fetch
+from memory.prepared import visible as visible_sql
 from memory.types import type_of
 from projects.models import Agent
 
@@ -185,14 +187,14 @@ _MARKS = str.maketrans(dict.fromkeys("/\\.:;,=_-@#$%&*+?!|~^<>()[]{}\"`'", " "))
 # One row per distinct word: as it stands, and its English stem (empty for a stop word, which is then left out).
 _WORDS = """
 SELECT lexeme, ts_lexize('pg_catalog.english_stem', lexeme)
-FROM unnest(to_tsvector('pg_catalog.simple', %s)) ORDER BY positions[1], lexeme
+FROM unnest(to_tsvector('pg_catalog.simple', %(query)s)) ORDER BY positions[1], lexeme
 """
 
 # The share of words weighs each by its rarity among the facts this agent may see (BM25's weight): counting hidden
 # ones too would let a score betray them. A vector counts only when its model, its precision and its text are current.
 _SCORE = """
 WITH visible AS MATERIALIZED ({visible}),
-word AS (SELECT ord, q::tsquery AS q FROM unnest(%s::text[]) WITH ORDINALITY AS asked(q, ord)),
+word AS (SELECT ord, q::tsquery AS q FROM unnest(%(words)s::text[]) WITH ORDINALITY AS asked(q, ord)),
 rarity AS (
     SELECT word.ord, word.q, ln(1 + (n.total - count(v.id) + 0.5) / (count(v.id) + 0.5)) AS weight
     FROM word CROSS JOIN (SELECT count(*) AS total FROM visible) n LEFT JOIN visible v ON v.search @@ word.q
@@ -200,16 +202,16 @@ rarity AS (
 ),
 scored AS (
     SELECT v.id,
-        ts_rank(v.search, %s::tsquery) AS rank,
+        ts_rank(v.search, %(any)s::tsquery) AS rank,
         coalesce((
-            SELECT greatest(0, 1 - (e.vector <=> %s::halfvec)) FROM memory_factembedding e
-            WHERE e.fact_id = v.id AND e.model = %s AND e.precision = %s
+            SELECT greatest(0, 1 - (e.vector <=> %(vector)s::halfvec)) FROM memory_factembedding e
+            WHERE e.fact_id = v.id AND e.model = %(model)s AND e.precision = %(precision)s
                 AND e.text_sha256 = encode(sha256(convert_to(v.text, 'UTF8')), 'hex')
         ), 0) AS cosine,
         (SELECT coalesce(sum(r.weight) FILTER (WHERE v.search @@ r.q), 0) / sum(r.weight) FROM rarity r) AS share
     FROM visible v
-    WHERE (%s::bigint[] IS NULL OR v.subject_id = ANY (%s::bigint[]))
-        AND (%s::text[] IS NULL OR v.type = ANY (%s::text[]))
+    WHERE (%(subjects)s::bigint[] IS NULL OR v.subject_id = ANY (%(subjects)s::bigint[]))
+        AND (%(types)s::text[] IS NULL OR v.type = ANY (%(types)s::text[]))
 ),
 ordered AS (
     SELECT id, greatest(cosine, share) AS relevance, cosine, share,
@@ -217,7 +219,7 @@ ordered AS (
     FROM scored
 )
 SELECT id, relevance::float8, fused::float8, cosine::float8, share::float8 FROM ordered
-WHERE relevance >= %s ORDER BY fused DESC, id DESC LIMIT %s
+WHERE relevance >= %(min_score)s::float8 ORDER BY fused DESC, id DESC LIMIT %(limit)s::int
 """
 
 
@@ -233,39 +235,31 @@ def score(
 ) -> list[Scored]:
     """Every visible fact in scope against the query, best first. Where the embedder is missing, words alone decide."""
     asked = _storable(query)
-    if not asked:
+    if not asked or agent.paused_at or agent.archived_at or agent.project.paused_at:
         return []
-    reading = Fact.objects.visible_to(agent, now)
-    with connections[reading.db].cursor() as cursor:
-        cursor.execute(_WORDS, [asked.translate(_MARKS)])
-        words = _tsqueries(cursor.fetchall())
-        if not words:
-            return []
-        vector = _vector(asked)
-        columns = reading.order_by().values("id", "subject_id", "type", "text", "search")
-        try:
-            sql, parameters = columns.query.sql_with_params()
-        except EmptyResultSet:  # a paused agent sees nothing
-            return []
-        subject_ids, type_names = _array(subjects), _array(types)
-        cursor.execute(
-            _SCORE.format(visible=sql),
-            [
-                *parameters,
-                words,
-                " | ".join(words),
-                vector,
-                embeddings.MODEL_ID,
-                embeddings.PRECISION,
-                subject_ids,
-                subject_ids,
-                type_names,
-                type_names,
-                min_score,
-                limit,
-            ],
-        )
-        return [Scored(pk, min(1.0, relevance), fused, *parts) for pk, relevance, fused, *parts in cursor.fetchall()]
+    alias = Fact.objects.db
+    words = _tsqueries(fetch(alias, _WORDS, {"query": asked.translate(_MARKS)}))
+    if not words:
+        return []
+    parameters = {
+        **about(agent, now),
+        "words": words,
+        "any": " | ".join(words),
+        "vector": _vector(asked),
+        "model": embeddings.MODEL_ID,
+        "precision": embeddings.PRECISION,
+        "subjects": None if subjects is None else list(subjects),
+        "types": None if types is None else list(types),
+        "min_score": min_score,
+        "limit": limit,
+    }
+    rows = fetch(alias, _score_sql(), parameters)
+    return [Scored(pk, min(1.0, relevance), fused, *parts) for pk, relevance, fused, *parts in rows]
+
+
+@cache
+def _score_sql() -> str:
+    return _SCORE.format(visible=visible_sql("id", "subject_id", "type", "text", "search"))
 
 
 def _storable(query: str) -> str:
@@ -274,7 +268,7 @@ def _storable(query: str) -> str:
     return unicodedata.normalize("NFC", kept).strip()
 
 
-def _tsqueries(rows: Sequence[tuple[str, list[str] | None]]) -> list[str]:
+def _tsqueries(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     """One tsquery per word: the word as it stands or its stem. `run` and `running` are one word; stop words none."""
     forms: dict[str, list[str]] = {}
     for word, stems in rows:
@@ -297,7 +291,3 @@ def _vector(query: str) -> str | None:
         return "[" + ",".join(f"{value:.6f}" for value in embeddings.embed([query])[0]) + "]"
     except (embeddings.EmbedderUnavailable, embeddings.BadVector):
         return None
-
-
-def _array(values: Iterable[int] | Iterable[str] | None) -> list[int] | list[str] | None:
-    return None if values is None else list(values)  # type: ignore[return-value]

@@ -27,25 +27,29 @@ class UnknownSystemContext(ValueError):
 
 @contextmanager
 def _context(projects: str, system: str, alias: str) -> Iterator[None]:
+    outermost = not connections[alias].in_atomic_block
     with transaction.atomic(using=alias):
         connection = connections[alias]
+        before: tuple[str | None, str | None] | None = None
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT current_setting(%s, true), current_setting(%s, true)", [PROJECTS_SETTING, SYSTEM_SETTING]
-            )
-            before = cursor.fetchone()
+            if not outermost:
+                cursor.execute(
+                    "SELECT current_setting(%s, true), current_setting(%s, true)", [PROJECTS_SETTING, SYSTEM_SETTING]
+                )
+                before = cursor.fetchone()
             cursor.execute(
                 "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
                 [PROJECTS_SETTING, projects, SYSTEM_SETTING, system],
             )
         yield
         # A released savepoint keeps its settings: put back what the enclosing transaction had. (After an error the
-        # rollback does that.)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
-                [PROJECTS_SETTING, before[0] or "", SYSTEM_SETTING, before[1] or ""],
-            )
+        # rollback does that, and the end of the outermost transaction by itself.)
+        if before is not None:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
+                    [PROJECTS_SETTING, before[0] or "", SYSTEM_SETTING, before[1] or ""],
+                )
 
 
 def projects(ids: Iterable[int], *, using: str = "default"):  # type: ignore[no-untyped-def]

@@ -377,7 +377,7 @@ def _check(shop: Cast, now: datetime, facts: list[tuple[str, bool, str]], budget
     assert told(shop, now, **asked) == found
 
 
-@pytest.mark.parametrize(("task", "queries"), [(None, 5), ("Answer by e-mail", 7)])
+@pytest.mark.parametrize(("task", "queries"), [(None, 2), ("Answer by e-mail", 4)])
 def test_a_brief_takes_few_queries_however_many_facts_there_are(
     shop: Cast,
     now: datetime,
