@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -56,6 +56,7 @@ class Caller:
 _remembered: dict[str, tuple[float, Caller | None]] = {}
 _lock = threading.Lock()
 _lookups: ThreadPoolExecutor | None = None
+_stuck: Future[Caller | None] | None = None
 
 
 class Bearer(AuthBase):
@@ -113,13 +114,18 @@ def _find(key_hash: str, now: datetime) -> Caller | None:
 
 def _look_up_beside(key_hash: str, now: datetime) -> Caller | None:
     """The look-up on a thread of its own. A database that is down must not hold the request for longer than this."""
+    global _stuck
     if getattr(settings, "CAPTURE_WRITER", "thread") == "inline":
         return look_up(key_hash, now)
+    if _stuck is not None and not _stuck.done():
+        raise Unavailable("The database does not answer. Send the same again.")
     future = _thread().submit(_look_up_on_thread, key_hash, now)
     try:
         return future.result(LOOKUP_PATIENCE_SECONDS)
     except (TookTooLong, OperationalError, InterfaceError):
-        future.cancel()
+        # While this one hangs, the next are refused at once.
+        if not future.cancel():
+            _stuck = future
         raise Unavailable("The database does not answer. Send the same again.") from None
 
 

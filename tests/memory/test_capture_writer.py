@@ -12,6 +12,7 @@ import pytest
 from django.db import DataError, OperationalError
 
 from memory import agent_auth, api_limits, capture, capture_writer
+from memory.api_errors import Unavailable
 from memory.capture_batch import Batch, Receipt
 from memory.capture_store import OutcomeUnknown
 from memory.capture_writer import NotInTime, Writer
@@ -216,6 +217,33 @@ def test_accepted_means_committed_also_by_many_at_once(threaded: None, monkeypat
     with tenancy.project(cast.project.pk):
         assert Observation.objects.count() == 31
         assert Observation.objects.filter(session__agent=cast.support).values("external_id").distinct().count() == 30
+
+
+def test_while_one_look_up_of_a_key_hangs_the_next_are_refused_at_once(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CAPTURE_WRITER = "thread"
+    started, goes_on = threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    def hangs(key_hash: str, now: datetime) -> None:
+        asked.append(key_hash)
+        started.set()
+        assert goes_on.wait(ENOUGH)
+
+    monkeypatch.setattr(agent_auth, "_look_up_on_thread", hangs)
+    monkeypatch.setattr(agent_auth, "LOOKUP_PATIENCE_SECONDS", 0.05)
+    while not started.is_set():
+        with pytest.raises(Unavailable):
+            agent_auth._look_up_beside("a", NOW)
+    monkeypatch.setattr(agent_auth, "LOOKUP_PATIENCE_SECONDS", ENOUGH)
+    with pytest.raises(Unavailable):
+        agent_auth._look_up_beside("b", NOW)
+    goes_on.set()
+    agent_auth.stop()
+    assert agent_auth._look_up_beside("c", NOW) is None
+    agent_auth.stop()
+    assert asked == ["a", "c"]
 
 
 @pytest.mark.django_db(transaction=True)
