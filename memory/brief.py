@@ -115,7 +115,7 @@ def build(
     among what holds in the project and its repositories (without a task all of that, by priority). A brief about
     nobody is about the project, its repositories and `person`, the holder of the key.
     """
-    context = brief_rows.context(agent, session, subjects, person, now - retractions.RETRACTED_FOR)
+    context = brief_rows.context(agent, session, subjects, person, now)
     if agent.paused_at or agent.archived_at or agent.project.paused_at:
         return _finished(
             Brief("", (), 0, max_tokens, (), (), True, agent.dropped_count, "", False, tuple(context.ids)), known_etags

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from memory.models import BriefServed, Fact
 from memory.models.subject import PROJECT, lookup_hmac
 from memory.prepared import about, fetch, visible
+from memory.retractions import RETRACTED_FOR
 from projects.models import ActorKind, Agent, Person
 
 # Work happens in these; what was learned there is chosen by the task. Everything else is about somebody.
@@ -68,14 +69,17 @@ class Row(NamedTuple):
     agent: str | None
 
 
-# With it: what this agent was told before.
+# With it: what this agent was told before. A fact that holds for it again is no longer withdrawn, noted or not.
 _CONTEXT = """
 WITH run AS (
     SELECT (SELECT id FROM memory_session WHERE agent_id = %(agent)s::bigint AND external_id = %(session)s) AS id
 )
 SELECT run.id,
-    ARRAY(SELECT fact_id FROM memory_retraction WHERE agent_id = %(agent)s::bigint AND at >= %(since)s::timestamptz
-        ORDER BY at DESC, id DESC),
+    ARRAY(SELECT r.fact_id FROM memory_retraction r JOIN memory_fact f ON f.id = r.fact_id
+        WHERE r.agent_id = %(agent)s::bigint AND r.at >= %(since)s::timestamptz AND NOT (
+            f.status = 'approved' AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
+            AND (f.everyone OR f.agent_ids @> ARRAY[%(agent)s::bigint]))
+        ORDER BY r.at DESC, r.id DESC),
     (SELECT fact_ids FROM memory_briefserved WHERE agent_id = %(agent)s::bigint
         AND session_id IS NOT DISTINCT FROM run.id AND at >= %(since)s::timestamptz AND NOT paused
         ORDER BY id DESC LIMIT 1),
@@ -134,7 +138,7 @@ def context(
     session: str | None,
     named: Sequence[tuple[str, str]],
     person: Person | None,
-    since: datetime,
+    now: datetime,
 ) -> Context:
     """The named subjects as they were named, the session's, then repositories, then the project."""
     project_id = agent.project_id
@@ -146,7 +150,8 @@ def context(
             "agent": agent.pk,
             "project": project_id,
             "session": session,
-            "since": since,
+            "now": now,
+            "since": now - RETRACTED_FOR,
             "named": [*hashes, lookup_hmac(project_id, PROJECT, agent.project.slug)],
             "nobody": not named,
             "person": lookup_hmac(project_id, "person", person.email) if person else None,
@@ -173,7 +178,7 @@ def _facts_sql() -> str:
 def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> list[Row]:
     """Visible facts about these subjects, standing ones first, then the latest; at most `limit`."""
     rows = fetch(Fact.objects.db, _facts_sql(), {**about(agent, now), "subjects": subject_ids, "limit": limit})
-    return [Row(*row[:4], json.loads(row[4]) if row[4] else None, *row[5:]) for row in rows]
+    return [Row._make((*row[:4], json.loads(row[4]) if row[4] else None, *row[5:])) for row in rows]
 
 
 def record(agent: Agent, served: BriefServed) -> int:

@@ -310,6 +310,15 @@ def test_taking_an_agent_out_of_the_scope_is_told_to_that_agent_only(shop: Cast,
     assert told(shop, now, shop.sales).retracted == ()
 
 
+def test_a_fact_that_holds_again_is_not_named_even_where_nobody_took_the_note_back(shop: Cast, now: datetime) -> None:
+    fact = approved(shop.project, shop.rita)
+    brief.serve(shop.support, subjects=[CUSTOMER], max_tokens=500, now=now)
+    decision = fact.remove(shop.rita, revision=fact.revision, now=now)
+    brief.retract(fact, now)
+    fact.undo(decision, shop.rita, now=now)
+    assert told(shop, now, subjects=[("customer", "other")]).retracted == ()
+
+
 def test_a_fact_never_served_is_never_named(shop: Cast, now: datetime) -> None:
     fact = approved(shop.project, shop.rita)
     fact.remove(shop.rita, revision=fact.revision, now=now)
