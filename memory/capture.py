@@ -15,9 +15,9 @@ from django.utils import timezone as clock
 from memory.capture_batch import BadCapture, Batch, BrokenObservation, Receipt, open_batch, short, subject_of
 from memory.capture_store import store
 from memory.capture_writer import NotInTime, writer
-from memory.importers.whereabouts import repository_of
 from memory.models import Observation
 from memory.transcript import Incoming, IncomingSession
+from memory.whereabouts import repository_of
 from projects import tenancy
 from projects.models import Agent, Person
 

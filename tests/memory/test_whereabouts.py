@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory.importers.whereabouts import repository_of
 from memory.transcript import IncomingSession
+from memory.whereabouts import repository_of
 
 
 @pytest.mark.parametrize(
