@@ -19,6 +19,8 @@ from projects.models import Membership, Role
 from review.access import membership_in, project_page
 
 PAGE = 50
+# Not splitlines(): it cuts at characters that are no line breaks to anybody else.
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _NAMED = re.compile(r"- \[(f-[0-9a-z]+)\] ")
 
 
@@ -102,21 +104,25 @@ def brief(request: HttpRequest, short_id: str) -> HttpResponse:
 
 
 def _lines(brief: BriefServed) -> Iterator[Line]:
-    """The text line by line. The tokens of the lines add up to the brief's: each is counted with its line break."""
+    """The text line by line. What a line costs is what it adds to the count of the text, so the lines add up to the
+    brief; a blank line is counted with the heading after it."""
     items = {short_ids.encode(row["id"]): row for row in brief.items}
-    rows = brief.text.split("\n")
-    for number, text in enumerate(rows):
-        cost = tokens.count(text + ("\n" if number < len(rows) - 1 else ""))
-        if not text and not cost:
+    end = counted = 0
+    for text in _LINE.findall(brief.text):
+        end += len(text)
+        if not text.strip("\n") and end < len(brief.text):
             continue
+        total = tokens.count(brief.text[:end])
+        cost, counted = total - counted, total
         named = _NAMED.match(text)
         short_id = named.group(1) if named else ""
         item = items.get(short_id)
         if item is not None:
             score = item.get("score")
-            yield Line(text, cost, False, str(item.get("why", "")) + (f", {score:.2f}" if score else ""), short_id)
+            why = str(item.get("why", "")) + (f", {score:.2f}" if score else "")
         else:
-            yield Line(text, cost, text.startswith("#"), "withdrawn" if short_id else "", short_id)
+            why = "withdrawn" if short_id else ""
+        yield Line(text.rstrip("\n"), cost, text.startswith("#"), why, short_id)
 
 
 def _shares(brief: BriefServed, lines: list[Line]) -> list[Share]:
@@ -126,7 +132,7 @@ def _shares(brief: BriefServed, lines: list[Line]) -> list[Share]:
     parts = [
         ("memories", "c1", memories),
         ("withdrawn", "c5", withdrawn),
-        ("headings", "c3", max(0, brief.tokens - memories - withdrawn)),
+        ("headings", "c3", max(0, sum(line.tokens for line in lines) - memories - withdrawn)),
         ("free", "c0", max(0, brief.budget - brief.tokens)),
     ]
     place = 0

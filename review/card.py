@@ -212,6 +212,7 @@ def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agen
         if category in SENSITIVE:
             flags.append(Flag(f"{SENSITIVE[category]}.", "Approve it only for the agents that need it."))
     if missing and proofs:
+        missing = tuple(word if len(word) <= 40 else word[:40] + "…" for word in missing)
         shown = "”, “".join(missing[:3])
         rest = f" and {len(missing) - 3} more words" if len(missing) > 4 else f", “{missing[3]}”" if missing[3:] else ""
         verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")

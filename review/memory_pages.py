@@ -158,6 +158,11 @@ class Step:
     can_undo: bool
     reason: str
 
+    @property
+    def lost_words(self) -> bool:
+        """Whether the sentence before says something that the one after does not."""
+        return any(mark == "gone" for mark, _ in self.before)
+
 
 @require_GET
 @login_required
@@ -181,12 +186,21 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
         "here": f"{request.path}?",
         "proposed_when": desk.ago(found.first_seen_at, now),
         "signed_when": desk.clock(found.approved_at),
+        **_ended(found),
         "is_waiting": found.status == Status.PROPOSED,
         "is_live": found.is_current and (found.expires_at is None or found.expires_at > now),
         "panel": request.GET.get("panel", ""),
         "now": now,
     }
     return render(request, "review/fact.html", context)
+
+
+def _ended(found: Fact) -> dict[str, Any]:
+    """Who ended a memory that is neither waiting nor approved, and when: their name stands on the second line."""
+    if found.status in (Status.PROPOSED, Status.APPROVED):
+        return {"ended": None}
+    last = found.decisions.select_related("person").order_by("-pk").first()
+    return {"ended": last, "ended_when": desk.clock(last.at) if last else ""}
 
 
 def history(found: Fact, membership: Membership) -> list[Step]:
@@ -224,7 +238,7 @@ def _gate(found: Fact, agent: Agent, now: datetime) -> str:
     if Fact.objects.visible_to(agent, now).filter(pk=found.pk).exists():
         return ""
     if found.status != Status.APPROVED:
-        return f"it is {found.get_status_display().lower()}"
+        return f"it is {desk.state_words(found).lower()}"
     if found.expires_at is not None and found.expires_at <= now:
         return "it has expired"
     if agent.paused_at or agent.project.paused_at:

@@ -28,9 +28,12 @@ NEVER_SHOWN = ["meta", "usage", "context_lookup", "summary", "brief"]
 REACH = 8
 # Lines that are shown whole; of longer texts the lines round the quote, or the first of them.
 WHOLE_LINES = 8
-CONTEXT_LINES = 1
+LINES_BEFORE = 0
+LINES_AFTER = 1
 COMMAND_LINES = 4
-RESULT_LINES = 2
+RESULT_LINES = 1
+# Of a quote longer than this its beginning and its end; the session has all of it.
+QUOTE_CHARACTERS = 600
 LINE_CHARACTERS = 400
 NEIGHBOUR_CHARACTERS = 280
 # Claude Code prints it before the output; the number stands at the right already.
@@ -224,12 +227,12 @@ def _pieces(row: Observation, marks: list[tuple[int, int]]) -> list[Piece]:
     if not marks:
         if not _is_terminal(row):
             return visible(text if len(text) <= NEIGHBOUR_CHARACTERS else text[:NEIGHBOUR_CHARACTERS].rstrip() + " …")
-        return _folded(text, _unmarked_lines(row, text), [])
+        return [piece for piece in _folded(text, _unmarked_lines(row, text), []) if _is_told(row, piece)]
     lines = _line_starts(text)
     keep: set[int] = set()
     for start, end in marks:
         first, last = _line_at(lines, start), _line_at(lines, max(start, end - 1))
-        keep.update(range(first - CONTEXT_LINES, last + CONTEXT_LINES + 1))
+        keep.update(range(first - LINES_BEFORE, last + LINES_AFTER + 1))
     if len(lines) <= WHOLE_LINES:
         keep = set(range(len(lines)))
     if exit_line := _EXIT_LINE.match(text):
@@ -237,11 +240,16 @@ def _pieces(row: Observation, marks: list[tuple[int, int]]) -> list[Piece]:
     return _folded(text, keep, marks)
 
 
+def _is_told(row: Observation, piece: Piece) -> bool:
+    """Of a command all is shown or what is missing is said; of what a fix printed the last words are enough."""
+    return piece[0] != "gap" or row.kind in COMMANDS
+
+
 def _unmarked_lines(row: Observation, text: str) -> set[int]:
     count = len(_line_starts(text.rstrip("\n")))
     if row.kind in COMMANDS:
         return set(range(min(count, COMMAND_LINES)))
-    return set(range(max(0, count - RESULT_LINES), count))
+    return set(range(count if count <= 2 else 0)) | set(range(max(0, count - RESULT_LINES), count))
 
 
 def _line_starts(text: str) -> list[int]:
@@ -286,12 +294,20 @@ def _line(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> list
     inside = [(max(a, start), min(b, end)) for a, b in marks if a < end and b > start]
     for a, b in inside:
         if a >= here:
-            pieces += visible(_near(text[here:a], ends=bool(pieces), starts=True)) + visible(text[a:b], "mark")
+            pieces += visible(_near(text[here:a], ends=bool(pieces), starts=True)) + _quote(text[a:b])
             here = b
         elif b > here:
-            pieces += visible(text[here:b], "mark")
+            pieces += _quote(text[here:b])
             here = b
     return pieces + visible(_near(text[here:end], ends=bool(pieces), starts=False))
+
+
+def _quote(text: str) -> list[Piece]:
+    if len(text) <= QUOTE_CHARACTERS:
+        return visible(text, "mark")
+    head, tail = text[: QUOTE_CHARACTERS * 2 // 3], text[-QUOTE_CHARACTERS // 6 :]
+    gap = f" … {len(text) - len(head) - len(tail):,} characters, all in the session … "
+    return [*visible(head, "mark"), ("gap", gap), *visible(tail, "mark")]
 
 
 def _near(text: str, *, ends: bool, starts: bool) -> str:

@@ -145,9 +145,7 @@ def session(request: HttpRequest, short_id: str) -> HttpResponse:
         "session": found,
         "session_id": short_id,
         # Whom it is about first, who held the key last.
-        "about": _joined(
-            [row.words for row in sorted(found.subjects.all(), key=lambda row: row.entity_type == "person")]
-        ),
+        "about": _joined([*(row.words for row in sorted(found.subjects.all(), key=_is_person)), found.agent.slug]),
         "spoken": found.observations.aggregate(since=Min("occurred_at"), until=Max("occurred_at")),
         "turns": _turns(rows, by_observation, number),
         "facts": [(number[fact.pk], fact) for fact in facts],

@@ -8,7 +8,7 @@ from django import template
 from django.utils import timezone
 
 from memory import short_ids
-from memory.models import Fact
+from memory.models import Fact, Status
 from memory.types import type_of
 
 register = template.Library()
@@ -70,6 +70,12 @@ def until(since: datetime | None, end: datetime | None) -> str:
 def seen(fact: Fact) -> str:
     """`seen once`, `seen in 3 sessions`: a memory is counted once a session."""
     return "seen once" if fact.times_seen == 1 else f"seen in {fact.times_seen} sessions"
+
+
+@register.filter
+def state_words(fact: Fact) -> str:
+    """`Approved`, `Replaced`, … as people say it: a live memory that was taken out is withdrawn."""
+    return "Withdrawn" if fact.status == Status.REMOVED and fact.approved_at else str(fact.get_status_display())
 
 
 @register.filter

@@ -120,7 +120,7 @@ def looks(rita: Person, olga: Person) -> dict[str, str]:
         key="environment:postgres.version",
         agent=coder,
     )
-    brief.serve(coder, subjects=[("repo", "orders-api")], task="make the tests green", max_tokens=600, now=NOW)
+    brief.serve(coder, subjects=[("repo", "orders-api")], task="run make test-db on Postgres", max_tokens=600, now=NOW)
     _, failed = ran(cc, "make test-db", TRACE, 1)
     fixed, _ = ran(cc, "docker compose up -d postgres:17 && make test-db", "pulling\nstarting\n412 passed in 38.1 s", 0)
     error = "psycopg.OperationalError: connection to server at localhost, port 5432 failed: Connection refused"
@@ -146,7 +146,8 @@ def looks(rita: Person, olga: Person) -> dict[str, str]:
         row = factories.observation(one, words)
         about = f"customer:{name}"
         card(name, factories.proposal(made, sentence, about=about, quote=row, agent=support))
-    hidden = factories.proposal(made, "Pays in EUR.\u202eRUE\u202c", about="customer:hidden", agent=support)
+    hidden = factories.proposal(made, "Pays in EUR.", about="customer:hidden", agent=support)
+    Fact.objects.filter(pk=hidden.pk).update(text="Pays in EUR.\u202eRUE\u202c")
     card("hidden", hidden)
 
     private = factories.session(support, "chat-private", now=NOW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import layout
 from tests.browser.conftest import House
 from tests.browser.payloads import PAYLOADS
 
@@ -39,10 +40,7 @@ def faults(page: Page, address: str) -> list[str]:
         found.append(f"{address}: {foreign} foreign elements, such as {page.locator(FOREIGN).first.evaluate(SHORT)}")
     if (ran := page.evaluate("window.trap ?? null")) is not None:
         found.append(f"{address}: script {ran} ran")
-    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    if width[0] > width[1]:
-        found.append(f"{address}: scrolls sideways, {width[0]} of {width[1]}")
-    return found
+    return found + [f"{address}: {element} makes the page scroll sideways" for element in layout.too_wide(page)]
 
 
 SHORT = "element => element.outerHTML.slice(0, 120)"
@@ -65,7 +63,7 @@ def test_no_payload_becomes_more_than_text(house: House) -> None:
         assert answer is not None
         assert answer.status == 200, address
         found += faults(page, address)
-    assert found == []
+    assert not found, "\n".join(found)
     assert sprung == []
 
 
@@ -80,7 +78,7 @@ def test_on_a_phone_no_payload_breaks_the_layout(house: House) -> None:
     for address in (*LISTS, *wide):
         page.goto(house.home + address)
         found += faults(page, address)
-    assert found == []
+    assert not found, "\n".join(found)
     assert sprung == []
 
 
@@ -97,7 +95,7 @@ def test_the_panels_and_what_people_type_stay_text_too(house: House) -> None:
         page.locator("#q").press("Enter")
         expect(page.locator(".chip").first).to_be_visible()
         found += faults(page, f"search {payload[:30]}")
-    assert found == []
+    assert not found, "\n".join(found)
     assert sprung == []
 
 
