@@ -10,6 +10,7 @@ from benchmarks.server import web
 
 MUST, STRETCH = 8.0, 5.0
 FACTS_OF_THE_SUBJECT = 20
+KINDS = ("fix", "user_preference", "customer_fact", "commitment")
 LONGEST_SPREAD = 0.25
 ATTEMPTS = 3
 
@@ -71,12 +72,14 @@ def seed(count: int) -> str:
         for number in range(count):
             text = f"Order {number} was delivered late because the address of branch {number % 97} was out of date."
             about = subjects[number // FACTS_OF_THE_SUBJECT]
+            kind = KINDS[number % len(KINDS)]
+            key_ = f"{kind}:order.{number}"
             facts.append(
                 Fact(
                     project=project,
                     subject=about,
-                    type="fix",
-                    key=f"fix:order.{number}",
+                    type=kind,
+                    key=key_,
                     value=text,
                     text=text,
                     status="approved",
@@ -86,8 +89,8 @@ def seed(count: int) -> str:
                     last_seen_at=now - timedelta(days=number % 60),
                     approved_at=now,
                     confirmed_at=now,
-                    served_sha256=rendering.served_sha256("fix", f"fix:order.{number}", text, text),
-                    fingerprint=rendering.fingerprint("fix", f"fix:order.{number}", text, text),
+                    served_sha256=rendering.served_sha256(kind, key_, text, text),
+                    fingerprint=rendering.fingerprint(kind, key_, text, text),
                 )
             )
         Fact.objects.using("owner").bulk_create(facts, batch_size=2_000)

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Q
@@ -22,7 +22,7 @@ from memory.models import BriefServed, Fact
 from memory.models.subject import PROJECT
 from memory.rendering import Known, fact_line, note
 from memory.retractions import retract
-from memory.retrieval import day, priority
+from memory.retrieval import priority
 from memory.tokens import TOKENIZER
 from memory.types import SINGLE_VALUED
 from projects.models import Agent, Person
@@ -94,8 +94,8 @@ class _Candidate:
     priority: float
     relevance: float | None
     why: str
+    short_id: str
     line: Line
-    last_seen_on: date
 
 
 def build(
@@ -198,8 +198,6 @@ def _candidates(
         ids = context.ids
         hits = retrieval.score(agent, task, subjects=ids, min_score=0.0, limit=TASK_CANDIDATES, now=now)
         scored = {hit.pk: hit.relevance for hit in hits}
-    zone = agent.project.timezone
-    today = day(now, zone)
     names = {subject.pk: subject for subject in context.subjects}
     chosen: list[_Candidate] = []
     below: list[_Candidate] = []
@@ -208,9 +206,9 @@ def _candidates(
         subject = names[row.subject_id]
         is_place = subject.is_place
         why = STANDING if row.standing else ABOUT if not is_place else TASK if task else HOLDS_HERE
-        seen_on = day(row.last_seen_at, zone)
-        rank = priority(row.type, row.source, row.times_seen, seen_on, today, relevance or 0.0)
-        one = _Candidate(row, rank, relevance, why, _line(row, subject, zone), seen_on)
+        rank = priority(row.type, row.source, row.times_seen, row.age_days, relevance or 0.0)
+        short_id = short_ids.encode(row.pk)
+        one = _Candidate(row, rank, relevance, why, short_id, _line(row, subject, short_id))
         is_below = why == TASK and (relevance or 0.0) < retrieval.MIN_SCORE
         (below if is_below else chosen).append(one)
     for group in (chosen, below):
@@ -218,18 +216,18 @@ def _candidates(
     return chosen, below
 
 
-def _line(row: Row, subject: About, zone: str) -> Line:
+def _line(row: Row, subject: About, short_id: str) -> Line:
     known = Known(
         type=row.type,
         entity_type=subject.entity_type,
         standing=row.standing,
         times_seen=row.times_seen,
-        first_seen_on=day(row.first_seen_at, zone),
-        confirmed_on=day(row.confirmed_at, zone) if row.confirmed_at else None,
+        first_seen_on=row.first_seen_on,
+        confirmed_on=row.confirmed_on,
         said_by=row.said_by or "",
         agent=row.agent or "",
     )
-    return Line(row.pk, fact_line(short_ids.encode(row.pk), row.text, note(known)))
+    return Line(row.pk, fact_line(short_id, row.text, note(known)))
 
 
 def _sections(
@@ -256,7 +254,7 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
             one = group[pk]
             score = one.priority if one.relevance is None else one.relevance
             came[pk] = Item(
-                id=short_ids.encode(pk),
+                id=one.short_id,
                 type=one.row.type,
                 key=one.row.key,
                 value=one.row.value,
@@ -265,7 +263,7 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
                 why=one.why,
                 tokens=line_tokens,
                 times_seen=one.row.times_seen,
-                last_seen_on=one.last_seen_on.isoformat(),
+                last_seen_on=one.row.last_seen_on,
             )
     return came
 

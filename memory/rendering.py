@@ -11,7 +11,6 @@ import json
 import re
 import unicodedata
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
@@ -24,6 +23,8 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co"})
 
 # Said by a person about themselves: who said it and when it was last confirmed is what a reader weighs it by.
 _PERSONAL = frozenset({"user_preference", "account_detail", "customer_fact", "problem", "sentiment"})
+# Types whose lines say who said or promised it.
+SAYS_WHO = (*sorted(_PERSONAL), "commitment")
 # Holds until somebody changes it: the reader wants to know when it was last looked at.
 _STATE = frozenset({"environment", "owning_file", "choice"})
 
@@ -33,6 +34,8 @@ def one_line(text: str) -> str:
 
     Those would reach the model and not the person who signed: zero width, direction marks, tags, fillers.
     """
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     text = _SPACE.sub(" ", unicodedata.normalize("NFC", text))
     if not text.isascii() or not text.isprintable():
         text = _BLANK.sub("", "".join(char for char in text if unicodedata.category(char) not in _INVISIBLE))
@@ -41,15 +44,15 @@ def one_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a line says beside its sentence. `said_by` is the role whose words are its first evidence, "" if unknown;
-    `agent` the slug of the agent that proposed it."""
+    """What a line says beside its sentence; days as ISO dates. `said_by` is the role whose words are its first
+    evidence, "" if unknown; `agent` the slug of the agent that proposed it."""
 
     type: str
     entity_type: str
     standing: bool
     times_seen: int
-    first_seen_on: date
-    confirmed_on: date | None
+    first_seen_on: str
+    confirmed_on: str | None
     said_by: str = ""
     agent: str = ""
 
@@ -57,13 +60,13 @@ class Known:
 def note(known: Known) -> str:
     """What stands in brackets behind a sentence: how often it was seen, who said it, when it was confirmed. Or ""."""
     speaker = "customer" if known.entity_type == "customer" else "user"
-    confirmed = f"confirmed {known.confirmed_on.isoformat()}" if known.confirmed_on else ""
+    confirmed = f"confirmed {known.confirmed_on}" if known.confirmed_on else ""
     seen = f"seen in {known.times_seen} sessions" if known.times_seen > 1 else ""
     if known.standing:
         return f"{known.times_seen} sessions" if known.times_seen > 1 else confirmed
     if known.type == "commitment":
         who = f"the {speaker}" if known.said_by == "user" else known.agent
-        return f"promised by {who}, {known.first_seen_on.isoformat()}" if who else confirmed
+        return f"promised by {who}, {known.first_seen_on}" if who else confirmed
     if known.type in _PERSONAL:
         said = f"said by the {speaker}" if known.said_by == "user" else ""
         return "; ".join(part for part in (said, confirmed) if part)

@@ -130,8 +130,7 @@ def search(
                 fact.type,
                 fact.source,
                 fact.times_seen,
-                day(fact.last_seen_at, agent.project.timezone),
-                today,
+                (today - day(fact.last_seen_at, agent.project.timezone)).days,
                 one.relevance,
             ),
             "meaning" if one.cosine >= one.share else "words",
@@ -141,17 +140,16 @@ def search(
     ]
 
 
-def priority(
-    type_: str, source: str, times_seen: int, last_seen_on: date, today: date, relevance: float = 0.0
-) -> float:
-    """What comes first in a brief, 0..1. Fades with the half-life of the type; sees the day, not the second."""
-    age = max(0, (today - last_seen_on).days)
+def priority(type_: str, source: str, times_seen: int, age_days: int, relevance: float = 0.0) -> float:
+    """What comes first in a brief, 0..1. Fades with the half-life of the type since the day it was last seen."""
+    age_days = max(0, age_days)
     half_life = type_of(type_).half_life_days
-    fading = 0.5 ** (age / half_life) if half_life else 1.0
+    fading = 0.5 ** (age_days / half_life) if half_life else 1.0
     confidence = min(1.0, CONFIDENCE.get(source, 0.7) + 0.05 * math.log2(max(1, times_seen)))
-    recency = 0.5 ** (age / RECENT_DAYS)
-    parts = (max(0.0, min(1.0, relevance)), confidence, recency)
-    return fading * sum(weight * part for weight, part in zip(WEIGHTS, parts, strict=True))
+    recency = 0.5 ** (age_days / RECENT_DAYS)
+    by_relevance, by_confidence, by_recency = WEIGHTS
+    relevance = max(0.0, min(1.0, relevance))
+    return fading * (by_relevance * relevance + by_confidence * confidence + by_recency * recency)
 
 
 def day(at: datetime, timezone: str) -> date:

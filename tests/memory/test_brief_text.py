@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,12 @@ from memory.rendering import Known, fact_line, note, one_line
 
 GOLDEN = Path(__file__).parent / "golden"
 HEAD = head("shop", "support")
-AUGUST, NOVEMBER = date(2026, 8, 2), date(2026, 11, 18)
+SIGNED_ON = "2026-11-18"
 
 
 def known(type_: str, **fields: object) -> Known:
-    values = {"entity_type": "customer", "standing": False, "times_seen": 1, "first_seen_on": date(2026, 11, 14)}
-    return Known(type_, **{"confirmed_on": NOVEMBER, **values, **fields})  # type: ignore[arg-type]
+    values = {"entity_type": "customer", "standing": False, "times_seen": 1, "first_seen_on": "2026-11-14"}
+    return Known(type_, **{"confirmed_on": SIGNED_ON, **values, **fields})  # type: ignore[arg-type]
 
 
 def sections() -> list[Section]:
