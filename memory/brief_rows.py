@@ -51,7 +51,7 @@ class Context:
 
 
 class Row(NamedTuple):
-    """A visible fact. Days are the project's, as ISO dates by Postgres: to read sixty datetimes cost more than a statement.
+    """A visible fact. Days are the project's, as ISO dates by Postgres: reading sixty datetimes cost more than a query.
 
     `age_days` counts since it was last seen. `said_by` is the role whose words are its first evidence and `agent` who
     proposed it, both only where the line says so (rendering.SAYS_WHO).
