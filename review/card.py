@@ -107,7 +107,7 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
     known = (
         Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
         .live(now)
-        .exclude(pk=fact.pk)
+        .exclude(pk__in=[fact.pk, rival.pk if rival else 0])
         .order_by("-times_seen", "-pk")
     )
     return Card(
@@ -212,7 +212,8 @@ def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agen
         if category in SENSITIVE:
             flags.append(Flag(f"{SENSITIVE[category]}.", "Approve it only for the agents that need it."))
     if missing and proofs:
-        missing = tuple(word if len(word) <= 40 else word[:40] + "…" for word in missing)
+        # Isolated, so that a word of another script does not turn the sentence round.
+        missing = tuple(f"\u2068{word if len(word) <= 40 else word[:40] + '…'}\u2069" for word in missing)
         shown = "”, “".join(missing[:3])
         rest = f" and {len(missing) - 3} more words" if len(missing) > 4 else f", “{missing[3]}”" if missing[3:] else ""
         verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")

@@ -77,14 +77,15 @@
     complain("");
     last = document.activeElement;
     busy += 1;
-    root.toggleAttribute("data-busy", true);
+    /* A panel of the card in front: the key that follows is meant for it (static/keys.js). */
+    root.dataset.busy = ctx.sourceElement?.getAttribute("hx-get")?.includes("panel=") ? "panel" : "";
     const target = ctx.target instanceof Element && ctx.target !== document.body ? ctx.target : null;
     if (target) ctx.waiting = { target, timer: setTimeout(skeleton, WAIT, target) };
   });
 
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     busy = Math.max(0, busy - 1);
-    root.toggleAttribute("data-busy", busy > 0);
+    if (busy === 0) root.removeAttribute("data-busy");
     if (ctx.waiting) {
       clearTimeout(ctx.waiting.timer);
       settle(ctx.waiting.target);

@@ -45,12 +45,20 @@
     return null;
   };
 
-  document.addEventListener("keydown", (event) => {
+  /* Typed faster than the panel it is meant for comes: X and at once a digit. Only for a panel of the card in front; after
+     anything else the next card would be decided unseen. */
+  let held = null;
+
+  const press = (event) => {
     if (!on() || event.defaultPrevented || event.repeat || event.isComposing || document.querySelector("dialog[open]")) return;
     const pull = document.querySelector("details.pull[open]");
     if (event.key === "Escape" && pull) {
       pull.open = false;
       pull.querySelector("summary").focus();
+      return;
+    }
+    if (root.dataset.busy === "panel" && /^(Digit|Numpad)\d$/.test(event.code)) {
+      held = event;
       return;
     }
     const inField = typing(document.activeElement);
@@ -65,7 +73,14 @@
     if (target.matches("input, textarea")) target.focus();
     /* While an answer is on its way the card in front is already decided: a second press must not decide the next unseen one. */
     else if (!root.hasAttribute("data-busy")) target.click();
-  });
+  };
+
+  document.addEventListener("keydown", press);
+  document.addEventListener("htmx:finally:request", () => setTimeout(() => {
+    const event = held;
+    held = null;
+    if (event && !root.hasAttribute("data-busy")) press(event);
+  }));
 
   const print = () => {
     for (const element of document.querySelectorAll("[data-key]")) {

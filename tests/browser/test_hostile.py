@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -46,10 +48,15 @@ def faults(page: Page, address: str) -> list[str]:
 SHORT = "element => element.outerHTML.slice(0, 120)"
 
 
+def is_trap(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path.startswith("/trap") or parts.hostname != "localhost"
+
+
 def watched(house: House, width: int) -> tuple[Page, list[str]]:
     page = house.browser_of("rita", width=width, height=844)
     sprung: list[str] = []
-    page.context.on("request", lambda request: sprung.append(request.url) if "trap" in request.url else None)
+    page.context.on("request", lambda request: sprung.append(request.url) if is_trap(request.url) else None)
     page.on("dialog", lambda dialog: (sprung.append(f"dialog {dialog.message}"), dialog.dismiss()))
     return page, sprung
 
