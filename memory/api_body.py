@@ -16,8 +16,10 @@ _TOO_LARGE = f"A body has at most {BODY_LIMIT_BYTES // 1024 // 1024} MB. Send it
 
 
 def bound(request: HttpRequest) -> None:
-    """Makes `request.body` safe to read. Raises ApiError (413): from the declared length before anything is read, or
-    after the limit when none is declared (chunked)."""
+    """Makes `request.body` safe to read. Raises ApiError (415) for a compressed body and (413) for a large one: from
+    the declared length before anything is read, or after the limit when none is declared (chunked)."""
+    if request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() not in ("", "identity"):
+        raise ApiError(415, "encoded_body", "Send the body as it is, without Content-Encoding.")
     declared = request.META.get("CONTENT_LENGTH") or ""
     if declared:
         if int(declared) > BODY_LIMIT_BYTES:

@@ -90,10 +90,11 @@ def briefs(request: HttpRequest, payload: BriefRequest) -> HttpResponse:
     """Countersigned facts for this agent within `max_tokens`; with `known_etag` of the last one, "unchanged" if so."""
     subjects = [halves(written, f"subjects.{number}") for number, written in enumerate(payload.subjects)]
     known = {payload.known_etag.strip('"')} if payload.known_etag else set()
+    at = _address(request)
     served = _serve(request, payload.session, subjects, payload.task, payload.max_tokens, known)
     if served.unchanged:
         return _json({"unchanged": True, "etag": served.etag})
-    return _json(_answer(request, served))
+    return _json(_answer(at, served))
 
 
 @router.get(
@@ -103,8 +104,9 @@ def conditional(request: HttpRequest, query: Query[BriefQuery]) -> HttpResponse:
     """The same brief without a task. `If-None-Match` with the last ETag answers 304 while nothing changed."""
     only(request, BriefQuery)
     known = frozenset(_ETAGS.findall(request.META.get("HTTP_IF_NONE_MATCH", "")[:2000]))
+    at = _address(request)
     served = _serve(request, query.session, [], None, query.max_tokens, known)
-    response = HttpResponse(status=304) if served.unchanged else _json(_answer(request, served))
+    response = HttpResponse(status=304) if served.unchanged else _json(_answer(at, served))
     response["ETag"] = f'"{served.etag}"'
     return response
 
@@ -132,12 +134,16 @@ def _serve(
         )
 
 
-def _answer(request: HttpRequest, served: brief.Brief) -> dict[str, Any]:
+def _address(request: HttpRequest) -> str:
+    """Where people open this installation. Asked for before a brief is served; raises DisallowedHost."""
+    return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+
+
+def _answer(at: str, served: brief.Brief) -> dict[str, Any]:
     brief_id = short_ids.encode(served.served_pk or 0, "b")
-    path = f"/briefs/{brief_id}"
     return {
         "brief_id": brief_id,
-        "url": f"{settings.PUBLIC_URL}{path}" if settings.PUBLIC_URL else request.build_absolute_uri(path),
+        "url": f"{at}/briefs/{brief_id}",
         "etag": served.etag,
         "text": served.text,
         "items": [item._asdict() for item in served.items],

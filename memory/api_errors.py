@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
@@ -71,6 +73,7 @@ def install(api: NinjaAPI) -> None:
         (Http404, lambda request, error: answer(NotFound())),
         (ValidationError, _invalid),
         (HttpError, _http_error),
+        (SuspiciousOperation, _foreign_host),
         (OperationalError, _database_down),
         (InterfaceError, _database_down),
         (Exception, _fault),
@@ -82,6 +85,21 @@ def install(api: NinjaAPI) -> None:
 def not_found(request: HttpRequest, **kwargs: Any) -> HttpResponse:
     """The view for every address under the API that is none."""
     return answer(NotFound())
+
+
+def in_json(view: Callable[..., Any]) -> Callable[..., Any]:
+    """The view, where a wrong method is told as every other refusal is: ninja itself would answer with plain text."""
+
+    @functools.wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if response.status_code != 405:
+            return response
+        allowed = response["Allow"]
+        message = f"This address takes {allowed.replace(', ', ' or ')} only."
+        return answer(ApiError(405, "wrong_method", message, headers={"Allow": allowed}))
+
+    return inner
 
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
@@ -113,6 +131,11 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
         return answer(error.__cause__)  # ninja wraps what its parser raises
     codes = {400: "malformed_json", 401: "bad_key", 403: "not_permitted", 404: "not_found", 429: "too_many_calls"}
     return answer(ApiError(error.status_code, codes.get(error.status_code, "refused"), error.message))
+
+
+def _foreign_host(request: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
+    message = "This host name is not known here. The operator of this installation sets COUNTERSIGN_ALLOWED_HOSTS."
+    return answer(ApiError(400, "bad_host", message))
 
 
 def _database_down(request: HttpRequest, error: Exception) -> HttpResponse:

@@ -129,7 +129,8 @@ def search(request: HttpRequest, payload: Search) -> dict[str, Any]:
             who.agent,
             payload.query,
             subject=about,
-            types=payload.types,
+            # No type holds an invisible character; Postgres refuses some of them.
+            types=None if payload.types is None else [name for name in payload.types if name.isprintable()],
             min_score=payload.min_score,
             limit=payload.limit,
             now=timezone.now(),

@@ -17,7 +17,7 @@ from projects import tenancy
 
 router = Router(tags=["sessions"])
 
-REFUSALS: dict[Any, Any] = dict.fromkeys((401, 403, 404, 413, 422, 429, 503), ErrorAnswer)
+REFUSALS: dict[Any, Any] = dict.fromkeys((401, 403, 404, 413, 415, 422, 429, 503), ErrorAnswer)
 
 
 class ErrorAt(Schema):

@@ -144,7 +144,8 @@ class Batch:
     def _time(self, occurred_at: datetime | None) -> tuple[datetime, str]:
         if occurred_at is None or not OLDEST <= occurred_at <= self.now + CLOCK_MAY_RUN_AHEAD:
             return self.now, "server"
-        return occurred_at, "sent"
+        # Python knows offsets of up to 24 hours, Postgres of up to 16.
+        return occurred_at.astimezone(UTC), "sent"
 
 
 def open_batch(
@@ -226,17 +227,19 @@ def subject_of(written: str, field: str = "subjects") -> tuple[str, str]:
     """Type and id of a subject as written. Raises BadCapture."""
     try:
         kind, ident = subject.split(written)
-        privacy.clean_id(ident, 4 * subject.MAX_LENGTH)
+        for half in (kind, ident):
+            privacy.clean_id(half, 4 * subject.MAX_LENGTH)
     except (subject.BadSubject, privacy.BadIdentifier) as bad:
         raise BadCapture(field, "bad_subject", str(bad)) from None
     return kind, ident
 
 
 def _subjects(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    found = tuple(dict.fromkeys(subject_of(one, f"subjects.{number}") for number, one in enumerate(written)))
-    if len(found) > MOST_SUBJECTS:
+    # Each is looked at for secrets, so nobody's thousands are: the same one written often counts once.
+    spelled = list(dict.fromkeys(written))
+    if len(spelled) > MOST_SUBJECTS:
         raise BadCapture("subjects", "too_many", f"A session is about at most {MOST_SUBJECTS} subjects.")
-    return found
+    return tuple(dict.fromkeys(subject_of(one, f"subjects.{number}") for number, one in enumerate(spelled)))
 
 
 def _timezone(name: str) -> str:

@@ -10,8 +10,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memory import grounding, privacy, rendering
-from memory.models import Fact, Observation, Session, Subject
+from memory.models import BadSubject, Fact, Observation, Session, Subject
 from memory.models.fact import MAX_TEXT
+from memory.models.lifetimes import reachable
+from memory.privacy import secrets
 from memory.reconciliation import Cited, Learned, findings_of, place, subject_for
 from projects import audit
 from projects.models import Agent
@@ -93,7 +95,7 @@ def propose(
         value=cleaned_value,
         text=cleaned_text,
         cited=cited,
-        expires_at=expires_at,
+        expires_at=_end(expires_at, now),
         source="conversation",
         agent_ids=_scope(agent, scope),
     )
@@ -117,7 +119,19 @@ def _type(written: str) -> str:
     name = unicodedata.normalize("NFC", written).strip().casefold()
     if not name or len(name) > TYPE_LIMIT or not name.isprintable() or ":" in name:
         raise BadProposal("type", "bad_type", f"A type is a word of at most {TYPE_LIMIT} characters without a colon.")
+    # As written: some kinds of secret are told by their capitals.
+    if secrets.find(written):
+        raise BadProposal("type", "bad_type", "A type cannot hold a secret.")
     return name
+
+
+def _end(expires_at: datetime | None, now: datetime) -> datetime | None:
+    if expires_at is None:
+        return None
+    end = reachable(expires_at, now)
+    if end is None or end <= now:
+        raise BadProposal("expires_at", "bad_value", "A memory ends in the future, within a hundred years.")
+    return end
 
 
 def _value(value: Any) -> Any:
@@ -198,7 +212,10 @@ def _refuse_unfit(learned: Learned) -> None:
 
 def _subject(agent: Agent, learned: Learned, named: tuple[str, str] | None, session: Session | None) -> Subject:
     if named is not None:
-        return Subject.objects.resolve(agent.project_id, *named)
+        try:
+            return Subject.objects.resolve(agent.project_id, *named)
+        except BadSubject as bad:
+            raise BadProposal("subject", "bad_subject", str(bad)) from None
     if session is not None:
         quoted = " ".join(cited.quote for cited in learned.cited)
         return subject_for(ABOUT.get(learned.type, "project"), session, quoted)

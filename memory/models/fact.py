@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from memory import rendering, short_ids
 from memory.models.fact_queries import FactQuerySet
 from memory.models.fact_status import MOVABLE, TRANSITIONS, Status
-from memory.models.lifetimes import ask_again_at, default_expiry
+from memory.models.lifetimes import ask_again_at, default_expiry, reachable
 from memory.models.subject import Subject
 from memory.types import SINGLE_VALUED
 from projects.models import Agent, Person, Project
@@ -158,11 +158,13 @@ class Fact(models.Model):
     ) -> tuple[Fact, bool]:
         """A new proposal and True, or the one that says the same already (counted once more) and False.
 
-        The texts are cleaned already. Without `expires_at` the type's lifetime counts from `now`.
+        The texts are cleaned already. Without `expires_at`, or with one out of reach, the type's lifetime counts from
+        `now`.
         """
         from memory.models.decision import Verb
 
         text = rendering.one_line(text)
+        ends_at = reachable(expires_at, now) if expires_at is not None else None
         fact = cls(
             project_id=subject.project_id,
             subject=subject,
@@ -175,7 +177,7 @@ class Fact(models.Model):
             proposed_by=person,
             everyone=everyone,
             agent_ids=[] if everyone else sorted(set(agent_ids or [])),
-            expires_at=expires_at if expires_at is not None else default_expiry(type, value, now),
+            expires_at=ends_at if ends_at is not None else default_expiry(type, value, now),
             first_seen_at=now,
             last_seen_at=now,
             served_sha256=rendering.served_sha256(type, key, value, text),
@@ -330,6 +332,9 @@ class Fact(models.Model):
                 type(self).objects.filter(pk=decision.after["superseded_by_id"]).update(
                     times_seen=F("times_seen") - self.times_seen
                 )
+            self._apply({**fields, "status": to})
+            if to == Status.APPROVED and type(self).objects.rivals_of(self).exists():
+                raise NotAllowed("Another value was approved since. Withdraw that one first, then undo this.")
             return self._move(Verb.UNDO, person, now, to=to, undoes=decision, batch=batch, backwards=True, **fields)
 
     # How verbs write --------------------------------------------------------------------------------------------
@@ -393,9 +398,12 @@ class Fact(models.Model):
         self.fingerprint = rendering.fingerprint(self.type, self.key, self.value, self.text)
         revision_before = stored.revision
         self.revision = revision_before + 1
-        self.save(
-            update_fields=[*changes, "status", "served_sha256", "fingerprint", "revision"],
-        )
+        try:
+            with transaction.atomic(using=type(self).objects.db):
+                self.save(update_fields=[*changes, "status", "served_sha256", "fingerprint", "revision"])
+        except IntegrityError:
+            # The two unique constraints above: the same proposal waits already, or another value is approved.
+            raise NotAllowed("Another memory says the same already, or holds this key. Look for it first.") from None
         return self._log(
             verb,
             person,

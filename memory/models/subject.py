@@ -7,6 +7,7 @@ import unicodedata
 from django.conf import settings
 from django.db import models
 
+from memory.privacy import secrets
 from projects.models import Project
 
 PROJECT = "project"
@@ -17,7 +18,7 @@ ZERO_WIDTH = {"Cf", "Cc", "Cs", "Co", "Zl", "Zp"}
 
 
 class BadSubject(ValueError):
-    """A subject that cannot be told apart safely: empty, too long, or with invisible characters."""
+    """A subject that cannot be told apart safely (empty, too long, with invisible characters), or that is a secret."""
 
 
 def split(written: str) -> tuple[str, str]:
@@ -54,10 +55,15 @@ class SubjectQuerySet(models.QuerySet["Subject"]):
         return self.filter(project_id=project_id, lookup_hmac=lookup_hmac(project_id, entity_type, entity_id)).first()
 
     def resolve(self, project_id: int, entity_type: str, entity_id: str) -> Subject:
-        """The subject of these two halves, made on first sight. Two callers at once get the same row."""
+        """The subject of these two halves, made on first sight. Two callers at once get the same row.
+
+        Raises BadSubject, also for one that holds a secret: an id is shown, and stands in what agents read.
+        """
         entity_type, entity_id = checked(entity_type, entity_id)
         found = self.find(project_id, entity_type, entity_id)
         if found is None:
+            if secrets.find(entity_type) or secrets.find(entity_id):
+                raise BadSubject("A subject cannot hold a secret.")
             found, _ = self.get_or_create(
                 project_id=project_id,
                 lookup_hmac=lookup_hmac(project_id, entity_type, entity_id),
