@@ -48,6 +48,8 @@ def found_project(
 def invite(project: Project, email: str, role: str, *, by: Person, now: datetime) -> str:
     """The token of a new link for this address; an earlier link to it ends. Raises AlreadyMember."""
     email = email.strip().lower()
+    # A button pressed twice must not leave a link that nobody sees.
+    Project.objects.select_for_update().get(pk=project.pk)
     if Membership.objects.filter(project=project, person__email__iexact=email).exists():
         raise AlreadyMember
     for earlier in Invitation.objects.filter(project=project, email=email, accepted_at=None):

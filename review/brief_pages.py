@@ -28,9 +28,10 @@ _NAMED = re.compile(r"- \[(f-[0-9a-z]+)\] ")
 @project_page(Role.VIEWER)
 def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
     found = BriefServed.objects.filter(project=membership.project).select_related("agent", "session")
+    agents = list(membership.project.agents.all())
     agent = request.GET.get("agent", "")
     if agent:
-        found = found.filter(agent__slug=agent)
+        found = found.filter(agent__in=[one for one in agents if one.slug == agent])
     last = short_ids.decode(request.GET.get("before", ""), "b")
     if last:
         found = found.filter(pk__lt=last)
@@ -39,7 +40,7 @@ def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
         "section": "briefs",
         "briefs": page[:PAGE],
         "next_page": short_ids.encode(page[PAGE - 1].pk, "b") if len(page) > PAGE else "",
-        "agents": list(membership.project.agents.all()),
+        "agents": agents,
         "agent": agent,
         "is_empty": not page and not agent and not last,
     }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
+
 from memory import brief, embedding_store, privacy, rendering, tokens
 from memory.models import BriefServed, Decision, Fact, NotAllowed, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
@@ -96,7 +98,8 @@ def decide(
         decision = fact.put_off(person, revision=revision, now=now, until=form.get("until") or now + timedelta(days=1))
         words = "Later"
     elif verb == "remove":
-        decision = fact.remove(person, revision=revision, now=now, reason=form.get("reason", ""), note=_note(form))
+        reason = _reason(form) if form.get("reason") else ""
+        decision = fact.remove(person, revision=revision, now=now, reason=reason, note=_note(form))
         words = "Withdrawn"
     else:
         raise BadDecision("This is no decision that can be made.")
@@ -105,6 +108,7 @@ def decide(
     return Outcome(decision, fact, words)
 
 
+@transaction.atomic
 def create(
     membership: Membership,
     *,
@@ -118,7 +122,10 @@ def create(
     expires_at: datetime | None,
     now: datetime,
 ) -> Outcome:
-    """A memory written by hand and countersigned by its author. Raises BadDecision, NotAllowed."""
+    """A memory written by hand and countersigned by its author; refused, nothing of it stays.
+
+    Raises BadDecision, NotAllowed.
+    """
     text = clean_sentence(text)
     fact, is_new = Fact.propose(
         subject=subject,
@@ -152,8 +159,12 @@ def last_of(person: Person, project: Project, now: datetime) -> Decision | None:
     )
 
 
+@transaction.atomic
 def undo(membership: Membership, decision: Decision, now: datetime) -> Outcome:
-    """Takes back a decision and everything that went with it. Raises FactChanged when a fact moved since."""
+    """Takes back a decision and everything that went with it, or nothing of it.
+
+    Raises NotAllowed, or FactChanged when a fact moved since.
+    """
     if not membership.has(Role.REVIEWER):
         raise NotAllowed("Only a reviewer can undo.")
     together = list(Decision.objects.filter(batch=decision.batch).exclude(verb=Verb.UNDO).order_by("-pk"))

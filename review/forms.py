@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_date
 
 from memory.models import Fact
+from memory.models.lifetimes import reachable
 from projects.models import Project
 from review.decisions import BadDecision
 
@@ -22,7 +23,7 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     if "text" in data:
         form["text"] = data["text"]
     if "lives" in data:
-        form["expires_at"] = None if data.get("no_end") else _expiry(data.get("expires_on", ""), fact, project)
+        form["expires_at"] = None if data.get("no_end") else _expiry(data.get("expires_on", ""), fact, project, now)
     if data.get("scope") in ("everyone", "agents"):
         form["everyone"] = data["scope"] == "everyone"
         form["agent_ids"] = _numbers(data.getlist("agent"))
@@ -48,9 +49,9 @@ def _numbers(values: list[str]) -> list[int]:
     return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
 
 
-def _expiry(day: str, fact: Fact, project: Project) -> datetime:
-    on = parse_date(day) if len(day) <= 10 else None
-    if on is None:
+def _expiry(day: str, fact: Fact, project: Project, now: datetime) -> datetime:
+    on = _day(day)
+    if on is None or reachable(datetime.combine(on, time.min, tzinfo=UTC), now) is None:
         raise BadDecision("Choose its last day, such as 2027-03-01, or tick “no end”.", "expires_on")
     zone = ZoneInfo(project.timezone)
     # A day that was not touched keeps its hour.
@@ -58,3 +59,10 @@ def _expiry(day: str, fact: Fact, project: Project) -> datetime:
         return fact.expires_at
     # A memory lives through its last day, in the project's zone.
     return datetime.combine(on + timedelta(days=1), time.min, tzinfo=zone)
+
+
+def _day(written: str) -> date | None:
+    try:
+        return parse_date(written) if len(written) <= 10 else None
+    except ValueError:  # the 30th of February
+        return None

@@ -17,7 +17,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from memory import short_ids
+from memory import proposals, short_ids
 from memory.models import BadSubject, Decision, Fact, FactChanged, NotAllowed, Status, Subject
 from memory.models.subject import split
 from memory.types import TYPES
@@ -304,7 +304,7 @@ def new(request: HttpRequest, membership: Membership) -> HttpResponse:
             outcome = _create(membership, form.cleaned_data)
         except BadSubject as problem:
             form.add_error("subject", str(problem))
-        except decisions.BadDecision as problem:
+        except (decisions.BadDecision, proposals.BadProposal) as problem:
             form.add_error(problem.field if problem.field in form.fields else None, str(problem))
         except (NotAllowed, FactChanged) as problem:
             form.add_error(None, str(problem))
@@ -327,7 +327,7 @@ def _create(membership: Membership, data: dict[str, Any]) -> decisions.Outcome:
         membership,
         subject=subject,
         type=data["type"],
-        key=key if key.startswith(f"{data['type']}:") else f"{data['type']}:{key}",
+        key=proposals.full_key(data["type"], key),
         value=text,
         text=text,
         everyone=not agent_ids,

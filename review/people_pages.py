@@ -122,7 +122,8 @@ def _member(membership: Membership, pk: int) -> Membership:
 
 
 @sensitive_post_parameters("password1", "password2")
-@require_http_methods(["GET", "POST"])
+# HEAD is what a mail server's link check sends; refused, the link with its token would stand in the log.
+@require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Open to whoever has the link. Used, expired and invented links get one and the same answer.
 
@@ -139,7 +140,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         form = Join(request.POST if request.method == "POST" else None, email=found.email)
         if known is None:
             context["form"] = form
-        if request.method == "GET" or not (is_them or (known is None and not request.user.is_authenticated)):
+        if request.method != "POST" or not (is_them or (known is None and not request.user.is_authenticated)):
             return render(request, "review/invitation.html", context)
         if known is None:
             if not form.is_valid():

@@ -45,9 +45,10 @@ def sessions(request: HttpRequest, membership: Membership) -> HttpResponse:
     anchor = Session.objects.filter(pk=last, project=membership.project).first() if last else None
     listed = Session.objects.before(anchor) if anchor is not None else Session.objects.all()
     found = listed.filter(project=membership.project)
+    agents = list(membership.project.agents.all())
     agent = request.GET.get("agent", "")
     if agent:
-        found = found.filter(agent__slug=agent)
+        found = found.filter(agent__in=[one for one in agents if one.slug == agent])
     state = request.GET.get("state", "")
     if state in SessionStatus.values:
         found = found.filter(status=state)
@@ -62,7 +63,7 @@ def sessions(request: HttpRequest, membership: Membership) -> HttpResponse:
         "section": "sessions",
         "lines": [_line(row) for row in page],
         "next_page": short_ids.encode(page[-1].pk, "s") if more else "",
-        "agents": list(membership.project.agents.all()),
+        "agents": agents,
         "agent": agent,
         "state": state,
         "states": SessionStatus.choices,

@@ -1,0 +1,143 @@
+"""What a hostile browser, or a slip of the finger, sends to the pages: never a failure, never half a decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from memory.models import Decision, Fact, FactChanged, Status, Subject
+from memory.models.fact import NotAllowed
+from projects import people, tenancy
+from projects.models import Invitation, Membership, Role
+from review import decisions
+from tests import factories
+from tests.factories import Cast
+from tests.review.test_desk import signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sight")]
+
+
+def decided(cast: Cast, fact: Fact, verb: str, **fields: Any) -> HttpResponse:
+    client = signed_in(cast.rita)
+    return client.post(f"/facts/{fact.short_id}/decisions", {"verb": verb, "revision": fact.revision, **fields})
+
+
+def member(cast: Cast) -> Membership:
+    return Membership.objects.select_related("person", "project").get(person=cast.rita)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "2026-02-30", "0000-00-00", "\x00", "x", ""])
+def test_a_day_that_is_none_is_asked_for_again(cast: Cast, day: str) -> None:
+    fact = factories.proposal(cast.project)
+    answer = decided(cast, fact, "edit", lives="1", expires_on=day)
+    assert answer.status_code == 422
+    assert "Choose its last day" in answer.content.decode()
+    assert Fact.objects.get().revision == fact.revision
+
+
+@pytest.mark.parametrize("reason", ["\x00", "x" * 10_000, "it leaks"])
+def test_a_reason_is_one_of_ours(cast: Cast, reason: str) -> None:
+    fact = factories.approved(cast.project, cast.rita)
+    assert decided(cast, fact, "remove", reason=reason).status_code == 422
+    assert Fact.objects.get().status == Status.APPROVED
+
+
+@pytest.mark.parametrize("page", ["sessions", "briefs"])
+@pytest.mark.parametrize("agent", ["\x00", "nobody", "x" * 5_000])
+def test_an_agent_that_is_none_filters_everything_out(cast: Cast, page: str, agent: str) -> None:
+    factories.session(cast.support)
+    assert signed_in(cast.rita).get(f"/p/shop/{page}", {"agent": agent}).status_code == 200
+
+
+def test_a_refused_memory_by_hand_leaves_no_proposal(cast: Cast) -> None:
+    factories.subject(cast.project, "customer:c1")
+    Subject.objects.update(frozen_at=timezone.now())
+    form = {"text": "Pays late.", "type": "customer_fact", "subject": "customer:c1"}
+    answer = signed_in(cast.rita).post("/p/shop/memory/new", form)
+    assert answer.status_code == 422
+    assert "frozen" in answer.content.decode()
+    assert not Fact.objects.exists()
+
+
+def test_a_memory_that_waits_already_is_not_counted_by_a_refusal(cast: Cast) -> None:
+    factories.proposal(cast.project, "Pays late.", key="customer_fact:pays", about="customer:c1")
+    form = {"text": "Pays late.", "type": "customer_fact", "key": "pays", "subject": "customer:c1"}
+    assert signed_in(cast.rita).post("/p/shop/memory/new", form).status_code == 422
+    assert Fact.objects.get().times_seen == 1
+
+
+@pytest.mark.parametrize("field", ["key", "subject"])
+def test_a_secret_is_no_key_and_no_subject_of_a_memory_by_hand(cast: Cast, field: str) -> None:
+    secret = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    form = {"text": "Pays late.", "type": "customer_fact", field: secret}
+    answer = signed_in(cast.rita).post("/p/shop/memory/new", form)
+    assert answer.status_code == 422
+    assert "cannot hold a secret" in answer.content.decode()
+    assert not Fact.objects.exists()
+
+
+def test_an_undo_that_cannot_be_finished_changes_nothing(cast: Cast) -> None:
+    """Approving the second value took one agent from the first, whose words were edited since."""
+    both, one = [cast.sales.pk, cast.support.pk], [cast.sales.pk]
+    city = {"key": "customer_fact:city", "everyone": False}
+    first = factories.approved(cast.project, cast.rita, "Lives in Rome.", agent_ids=both, **city)
+    second = factories.approved(cast.project, cast.rita, "Lives in Oslo.", agent_ids=one, **city)
+    first.refresh_from_db()
+    first.edit(cast.rita, revision=first.revision, now=timezone.now(), text="Lives in Milan.")
+    approval = Decision.objects.get(fact=second, verb="approve")
+    with pytest.raises(FactChanged):
+        decisions.undo(member(cast), approval, timezone.now())
+    assert Fact.objects.get(pk=second.pk).status == Status.APPROVED
+
+
+@pytest.mark.parametrize("agents", [[], ["sales"]])
+def test_an_undo_never_makes_two_values_of_one_key(cast: Cast, agents: list[str]) -> None:
+    scope = {"everyone": not agents, "agent_ids": [cast.sales.pk] if agents else []}
+    first = factories.approved(cast.project, cast.rita, "Lives in Rome.", key="customer_fact:city", **scope)
+    withdrawal = first.remove(cast.rita, revision=first.revision, now=timezone.now())
+    factories.approved(cast.project, cast.rita, "Lives in Oslo.", key="customer_fact:city", **scope)
+    with pytest.raises(NotAllowed, match="Another value"):
+        decisions.undo(member(cast), withdrawal, timezone.now())
+    answer = signed_in(cast.rita).post(f"/decisions/{withdrawal.pk}/undo")
+    assert answer.status_code == 422
+    assert Fact.objects.filter(status=Status.APPROVED).count() == 1
+
+
+def test_a_sentence_that_another_proposal_has_is_refused_with_words(cast: Cast) -> None:
+    factories.proposal(cast.project, "Lives in Rome.", key="customer_fact:city")
+    other = factories.proposal(cast.project, "Lives in Oslo.", key="customer_fact:city")
+    answer = decided(cast, other, "edit", text="Lives in Rome.")
+    assert answer.status_code == 422
+    assert "Another memory says the same" in answer.content.decode()
+    assert Fact.objects.get(pk=other.pk).text == "Lives in Oslo."
+
+
+def test_a_static_file_carries_the_headers_of_a_page(db: None) -> None:
+    answer = Client().get("/static/app.css")
+    assert answer.status_code == 200
+    assert "default-src 'none'" in answer["Content-Security-Policy"]
+    assert answer["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_link_check_by_head_accepts_no_invitation_and_logs_no_link(
+    cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    with tenancy.system("command"):
+        _, token = Invitation.objects.invite(cast.project, "sam@example.com", Role.VIEWER, cast.olga, timezone.now())
+    assert signed_in(cast.sam).head(f"/invitation/{token}").status_code == 200
+    assert Invitation.objects.get().accepted_at is None
+    assert token not in caplog.text
+
+
+def test_two_invitations_at_once_wait_for_each_other(cast: Cast) -> None:
+    with CaptureQueriesContext(connections["default"]) as queries:
+        people.invite(cast.project, "new@example.com", Role.VIEWER, by=cast.olga, now=timezone.now())
+    locks = [row["sql"] for row in queries if "FOR UPDATE" in row["sql"]]
+    assert [sql for sql in locks if '"projects_project"' in sql]
