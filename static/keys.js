@@ -48,6 +48,8 @@
   /* Typed faster than the panel it is meant for comes: X and at once a digit. Only for a panel of the card in front; after
      anything else the next card would be decided unseen. */
   let held = null;
+  let isComing = false;
+  const opens = (element) => element.getAttribute("hx-get")?.includes("panel=") ?? false;
 
   const press = (event) => {
     if (!on() || event.defaultPrevented || event.repeat || event.isComposing || document.querySelector("dialog[open]")) return;
@@ -57,7 +59,7 @@
       pull.querySelector("summary").focus();
       return;
     }
-    if (root.dataset.busy === "panel" && /^(Digit|Numpad)\d$/.test(event.code)) {
+    if ((isComing || root.dataset.busy === "panel") && /^(Digit|Numpad)\d$/.test(event.code)) {
       held = event;
       return;
     }
@@ -72,13 +74,17 @@
     event.preventDefault();
     if (target.matches("input, textarea")) target.focus();
     /* While an answer is on its way the card in front is already decided: a second press must not decide the next unseen one. */
-    else if (!root.hasAttribute("data-busy")) target.click();
+    else if (!root.hasAttribute("data-busy")) {
+      isComing = opens(target);
+      target.click();
+    }
   };
 
   document.addEventListener("keydown", press);
   document.addEventListener("htmx:finally:request", () => setTimeout(() => {
     const event = held;
     held = null;
+    isComing = false;
     if (event && !root.hasAttribute("data-busy")) press(event);
   }));
 

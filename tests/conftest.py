@@ -11,6 +11,7 @@ import pytest
 from django.utils import timezone
 
 from tests import factories
+from tests.chromium import chromium  # noqa: F401 (a fixture)
 from tests.factories import Cast
 from tests.settings import OWNS_DATA
 

@@ -3,17 +3,14 @@ address of `http://desk.test` is answered from this file and from `static/`."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOME = "http://desk.test/"
 POLICY = (
     "default-src 'none'; script-src 'self' 'nonce-n1'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -96,22 +93,9 @@ class Desk:
         expect(self.page.locator(selector)).to_be_focused()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        sentence = "NOT RUN: no Chromium on this machine (Debian: apt install chromium)."
-        if os.environ.get("CI") == "true":
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
-def desk(browser: Browser) -> Iterator[Desk]:
-    context = browser.new_context()
+def desk(chromium: Browser) -> Iterator[Desk]:
+    context = chromium.new_context()
     yield Desk(context.new_page())
     context.close()
 
