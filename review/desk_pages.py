@@ -191,6 +191,7 @@ def _taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResp
     context = {
         **desk_context(membership, None),
         "taken": card.build(fact, membership, now),
+        "taken_proposed": desk.ago(fact.first_seen_at, now),
         "yours": YOURS.get(request.POST.get("verb", ""), ""),
         "theirs": last,
         "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
