@@ -13,6 +13,7 @@ def main() -> None:
     if sys.version_info < MINIMUM:
         sys.exit(f"Countersign needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer; this is {sys.version.split()[0]}.")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
         from django.db import DatabaseError, OperationalError
 
@@ -26,6 +27,8 @@ def main() -> None:
     launch.follow_supervisor()
     try:
         execute_from_command_line(arguments)
+    except ImproperlyConfigured as problem:
+        sys.exit(str(problem))
     except OperationalError as problem:
         sys.exit(launch.database_is_down(problem))
     except DatabaseError as problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -114,10 +115,15 @@ TEMPLATES = [
 
 def _database() -> dict[str, Any]:
     """The connection of `DATABASE_URL`, or the bundled server of the data folder (started on first use)."""
-    if not env.str("DATABASE_URL", default=""):
+    url = env.str("DATABASE_URL", default="")
+    if not url:
         return {"ENGINE": "config.database", "NAME": "countersign", "OPTIONS": {}}
-    settings = dict(env.db_url("DATABASE_URL"))
-    if "postgresql" not in settings["ENGINE"]:
+    settings: dict[str, Any] = {}
+    # Looked at first: a scheme that it does not know is repeated in a warning, password included.
+    if url.startswith(("postgres://", "postgresql://", "psql://", "pgsql://")):
+        with suppress(ValueError):  # a port that is none
+            settings = dict(env.db_url("DATABASE_URL"))
+    if not settings.get("NAME"):
         raise ImproperlyConfigured("DATABASE_URL must name a Postgres database: postgres://user:password@host/name")
     settings["ENGINE"] = "config.database"
     settings["FOREIGN"] = True

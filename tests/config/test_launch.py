@@ -72,3 +72,12 @@ def test_taken_port_is_named_with_the_option_that_changes_it() -> None:
 def test_address_nobody_can_listen_on_is_a_sentence(host: str, port: int) -> None:
     with pytest.raises(ports.PortTaken, match="--port"):
         ports.refuse_taken(host, port)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "postgres://", "postgres://u:p4ss@h:abc/x", "mongo://u:p4ss@h/x"])
+def test_database_url_that_is_none_is_a_sentence(url: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "DATABASE_URL": url, "COUNTERSIGN_DATA": str(tmp_path)}
+    command = [sys.executable, "manage.py", "up"]
+    said = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+    assert said.returncode == 1
+    assert said.stderr == "DATABASE_URL must name a Postgres database: postgres://user:password@host/name\n"
