@@ -65,8 +65,9 @@ def database_refused(problem: Exception) -> str | None:
     if state == "42501":  # insufficient_privilege
         named = os.environ.get("DATABASE_URL", "").partition("//")[2].partition("@")[0]
         login = named.partition(":")[0] or "the login role"
+        refusal = str(problem).strip().splitlines()[0]
         return (
-            f"The database's login role may not do this ({str(problem).strip().splitlines()[0]}). As a superuser, run:\n"
+            f"The database's login role may not do this ({refusal}). As a superuser, run:\n"
             f"  {SET_UP_BY_HAND.format(login=login)}\nthen try again."
         )
     if state == "42P01" or 'role "countersign_app" does not exist' in str(problem):
