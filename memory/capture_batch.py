@@ -227,8 +227,7 @@ def subject_of(written: str, field: str = "subjects") -> tuple[str, str]:
     """Type and id of a subject as written. Raises BadCapture."""
     try:
         kind, ident = subject.split(written)
-        for half in (kind, ident):
-            privacy.clean_id(half, 4 * subject.MAX_LENGTH)
+        privacy.clean_id(ident, 4 * subject.MAX_LENGTH)
     except (subject.BadSubject, privacy.BadIdentifier) as bad:
         raise BadCapture(field, "bad_subject", str(bad)) from None
     return kind, ident

@@ -86,8 +86,8 @@ def test_no_secret_of_a_proposal_is_stored(agent: AgentClient, place: str) -> No
     assert secret.lower() not in everything_stored().lower()
 
 
-def test_no_secret_of_a_capture_is_stored_as_a_subject(agent: AgentClient) -> None:
-    secret = a_secret()
+@pytest.mark.parametrize("secret", [a_secret(), "AK" + "IA" + "Q2W3E4R5T6Y7U2I3"], ids=["github", "aws"])
+def test_no_secret_of_a_capture_is_stored_as_a_subject(agent: AgentClient, secret: str) -> None:
     for subject in (f"customer:{secret}", f"{secret}:c1"):
         assert refused(agent.observe("s1", SAID, subjects=[subject]), 422, "bad_subject")["field"] == "subjects.0"
     assert secret.lower() not in everything_stored().lower()
