@@ -48,6 +48,15 @@ def faults(page: Page, address: str) -> list[str]:
 SHORT = "element => element.outerHTML.slice(0, 120)"
 
 
+def cards(house: House, half: int) -> list[str]:
+    """Every second card: each is opened once, on one of the two widths."""
+    return [address for address in house.hostile if "card=" in address][half::2]
+
+
+def others(house: House) -> list[str]:
+    return [address for address in house.hostile if "card=" not in address]
+
+
 def is_trap(url: str) -> bool:
     parts = urlsplit(url)
     return parts.path.startswith("/trap") or parts.hostname != "localhost"
@@ -65,7 +74,7 @@ def test_no_payload_becomes_more_than_text(house: House) -> None:
     assert len(PAYLOADS) >= 40
     page, sprung = watched(house, 1280)
     found: list[str] = []
-    for address in (*LISTS, *house.hostile):
+    for address in (*LISTS, *cards(house, 0), *others(house)):
         answer = page.goto(house.home + address)
         assert answer is not None
         assert answer.status == 200, address
@@ -77,12 +86,7 @@ def test_no_payload_becomes_more_than_text(house: House) -> None:
 def test_on_a_phone_no_payload_breaks_the_layout(house: House) -> None:
     page, sprung = watched(house, 390)
     found: list[str] = []
-    wide = [
-        address
-        for number, address in enumerate(house.hostile)
-        if number % 4 == 0 or number > 44 or "card=" not in address
-    ]
-    for address in (*LISTS, *wide):
+    for address in (*LISTS, *cards(house, 1), *others(house)):
         page.goto(house.home + address)
         found += faults(page, address)
     assert not found, "\n".join(found)
