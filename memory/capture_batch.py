@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -82,9 +83,12 @@ class Batch:
     dropped: Counter[str] = field(default_factory=Counter)
     errors: list[ErrorAt] = field(default_factory=list)
     _last_seq: int | None = None
+    _said: list[object] = field(default_factory=list)
 
     def add(self, index: int, one: Incoming) -> None:
         """Cleans one observation and takes it, or counts why not."""
+        if self.batch_id is not None:
+            self._said.append([one.id, one.kind, one.role, one.text, one.tool, one.exit_code])
         try:
             row = self._row(one)
         except BrokenObservation as broken:
@@ -97,6 +101,22 @@ class Batch:
     def refuse(self, index: int, code: str) -> None:
         self.dropped[code] += 1
         self.errors.append({"index": index, "code": code})
+
+    def digest(self) -> str:
+        """Tells a batch that is sent again from another one under the same name. Hex sha256."""
+        said = json.dumps([self._said, sorted(self.dropped.items())], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def reused(self) -> Receipt:
+        """The answer of a batch whose name stands for another one: nothing of it is stored, all of it is counted."""
+        count = len(self.rows) + self.dropped.total()
+        errors: list[ErrorAt] = [{"index": index, "code": "batch_id_reused"} for index in range(count)]
+        return {
+            "accepted": 0,
+            "duplicates": 0,
+            "dropped": {"batch_id_reused": count} if count else {},
+            "errors": errors,
+        }
 
     def receipt(self, accepted: int) -> Receipt:
         return {

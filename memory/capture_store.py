@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import InterfaceError, OperationalError, connections
 from django.db.backends.utils import CursorWrapper
@@ -89,6 +89,13 @@ WHERE id IN (
     FOR NO KEY UPDATE SKIP LOCKED
 )
 """
+
+
+class Answered(NamedTuple):
+    """What a named batch was answered, and the digest of what it held."""
+
+    digest: str
+    receipt: Receipt
 
 
 class OutcomeUnknown(OperationalError):
@@ -186,7 +193,7 @@ class _Writing:
                 [self.project_id, [session for session, _ in new], [subjects[hmac] for _, hmac in new]],
             )
 
-    def _answered(self) -> dict[tuple[int, str], Receipt]:
+    def _answered(self) -> dict[tuple[int, str], Answered]:
         """What batches of these names were answered before."""
         named = [(self._session_of(batch), batch.batch_id) for batch in self.batches if batch.batch_id]
         if not named:
@@ -197,9 +204,9 @@ class _Writing:
             " ON b.session_id = n.session_id AND b.batch_id = n.batch_id",
             [[session for session, _ in named], [name for _, name in named]],
         )
-        return {(session, name): json.loads(answer) for session, name, answer in self.cursor.fetchall()}
+        return {(session, name): Answered(**json.loads(answer)) for session, name, answer in self.cursor.fetchall()}
 
-    def _sorted_out(self, answered: dict[tuple[int, str], Receipt]) -> tuple[list[int], dict[int, int]]:
+    def _sorted_out(self, answered: dict[tuple[int, str], Answered]) -> tuple[list[int], dict[int, int]]:
         """Numbers of the batches to write, and of those that repeat another batch of this very commit."""
         fresh: list[int] = []
         repeated: dict[int, int] = {}
@@ -219,14 +226,16 @@ class _Writing:
     def _again(
         self,
         number: int,
-        answered: dict[tuple[int, str], Receipt],
+        answered: dict[tuple[int, str], Answered],
         answers: dict[int, Receipt],
         repeated: dict[int, int],
     ) -> Receipt:
-        if number in repeated:
-            return answers[repeated[number]]
         batch = self.batches[number]
-        return answered[(self._session_of(batch), batch.batch_id or "")]
+        if number in repeated:
+            first = self.batches[repeated[number]]
+            return answers[repeated[number]] if first.digest() == batch.digest() else batch.reused()
+        before = answered[(self._session_of(batch), batch.batch_id or "")]
+        return before.receipt if before.digest == batch.digest() else batch.reused()
 
     def _observations(self, fresh: list[int]) -> dict[int, list[bool]]:
         """For each batch, whether each of its rows was stored (else it was known)."""
@@ -283,7 +292,11 @@ class _Writing:
 
     def _remember(self, answers: dict[int, Receipt]) -> None:
         named = [
-            (self._session_of(self.batches[number]), self.batches[number].batch_id, json.dumps(answer))
+            (
+                self._session_of(self.batches[number]),
+                self.batches[number].batch_id,
+                json.dumps({"digest": self.batches[number].digest(), "receipt": answer}),
+            )
             for number, answer in answers.items()
             if self.batches[number].batch_id
         ]

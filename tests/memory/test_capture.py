@@ -95,6 +95,14 @@ def test_a_named_batch_gets_the_same_answer_again(shop: Cast) -> None:
     assert len(rows(shop.support)) == 2
 
 
+def test_another_body_under_a_used_batch_id_is_counted_never_lost_in_silence(shop: Cast) -> None:
+    take(shop.support, said("A"), batch_id="b-1")
+    other = take(shop.support, said("B"), said("C"), batch_id="b-1")
+    assert (other["accepted"], other["duplicates"], other["dropped"]) == (0, 0, {"batch_id_reused": 2})
+    assert [row["code"] for row in other["errors"]] == ["batch_id_reused"] * 2
+    assert not Observation.objects.filter(text__in=["B", "C"]).exists()
+
+
 def test_what_comes_without_a_number_stays_in_the_order_it_came(shop: Cast) -> None:
     take(shop.support, said("1"), said("2"))
     take(shop.support, said("3", seq=40), said("4"), said("5", seq=41))
