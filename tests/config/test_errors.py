@@ -63,4 +63,4 @@ def test_the_bar_of_an_error_page_still_counts_what_waits(client: Client, cast: 
     client.force_login(cast.vera)
     answer = client.get("/p/shop/settings")
     assert answer.status_code == 403
-    assert '<span class="n">1</span>' in words(answer)
+    assert '<span class="n" data-waiting-count>1</span>' in words(answer)
