@@ -83,6 +83,11 @@
     if (target) ctx.waiting = { target, timer: setTimeout(skeleton, WAIT, target) };
   });
 
+  /* The answer is on the screen: keys count again, though htmx has yet to settle it. */
+  document.addEventListener("htmx:after:swap", () => {
+    if (busy === 1) root.removeAttribute("data-busy");
+  });
+
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     busy = Math.max(0, busy - 1);
     if (busy === 0) root.removeAttribute("data-busy");

@@ -68,6 +68,7 @@ def test_each_key_does_what_its_button_says(house: House) -> None:
     expect(sentence).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator(".reasons")).to_be_hidden()
+    expect(page.locator("html[data-busy]")).to_have_count(0)
     page.keyboard.type("x2")  # faster than the panel comes
     expect(say).to_contain_text("Rejected, too vague.")
     expect(sentence).to_have_text("Card 3: write on line 3.")

@@ -67,7 +67,7 @@ def test_killed_postgres_is_started_again_and_web_finds_it(up: Up) -> None:
 
 
 def test_second_up_on_the_same_port_says_so_and_harms_nothing(up: Up) -> None:
-    other = Up(Path(tempfile.gettempdir()) / "countersign-never-made", port=up.port)
+    other = Up(Path(tempfile.mkdtemp(prefix="countersign-second-")), port=up.port)
     assert other.process.wait(timeout=60) == 1
     assert wait_until(lambda: other.lines)
     assert other.lines == [f"Port {up.port} is in use. Choose another with --port, for example --port {up.port + 1}."]
