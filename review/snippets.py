@@ -38,7 +38,7 @@ def brief(at: str, key: str) -> str:
 
 
 def import_transcripts(project: str, agent: str) -> str:
-    return f"python manage.py import_sessions ~/.claude/projects --project {project} --agent {agent}"
+    return f".venv/bin/python manage.py import_sessions ~/.claude/projects --project {project} --agent {agent}"
 
 
 def _authorized(key: str) -> str:
