@@ -253,12 +253,15 @@ def test_root_under_a_closed_home_keeps_the_database_elsewhere_and_says_so(data_
     said: list[str] = []
     server = ensure_running(data, QUICK, say=said.append)
     assert server.pgdata.is_relative_to(elsewhere)
-    assert said == [f"Postgres cannot reach {data} as an unprivileged user: its database is kept in {server.pgdata}."]
+    # A clone that is itself below a closed home has its binaries copied too, which is said first.
+    where = [line for line in said if "its binaries are copied to" not in line]
+    assert where == [f"Postgres cannot reach {data} as an unprivileged user: its database is kept in {server.pgdata}."]
+    said_at_first = len(said)
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS value")
     stop(data)
     assert ask(ensure_running(data, QUICK, say=said.append), "SELECT value FROM kept") == 7
-    assert len(said) == 1
+    assert len(said) == said_at_first
     stop(data)
     shutil.rmtree(elsewhere)
     with pytest.raises(EmbeddedPostgresError, match=r"is gone\. Put it back, or remove"):
@@ -303,7 +306,7 @@ def test_ordinary_user_runs_their_own(data_dir: Path) -> None:
         capture_output=True,
         text=True,
     )
-    if "Permission denied" in answer.stderr:
+    if "Permission denied" in answer.stderr or "No module named 'config'" in answer.stderr:
         pytest.skip(f"an ordinary user cannot read this clone: {REPOSITORY}")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines()[-1] == "True"
