@@ -80,16 +80,15 @@ class Proof:
         return self.stretches[0].face == "terminal"
 
 
-def speaker(observation: Observation) -> str:
-    """Who speaks in the gutter: the agent by its name, a tool by its own, else the role."""
+def speaker(observation: Observation, asker: str) -> str:
+    """Who speaks in the gutter: the agent by its name, a tool by its own, the user as `asker`, else the role."""
     if observation.kind in ("tool_call", "edit", "action"):
         return observation.tool or observation.kind.replace("tool_call", "command")
     if observation.role == "tool" or observation.kind == "tool_result":
         return "result"
     if observation.role == "assistant":
         return observation.session.agent.slug
-    is_customer = observation.session.source_format == "api" and not observation.session.cwd
-    return "customer" if observation.role == "user" and is_customer else observation.role
+    return asker if observation.role == "user" else observation.role
 
 
 def proofs_of(evidence: list[Evidence], most: int = ON_CARD) -> tuple[tuple[Proof, ...], int]:
@@ -144,7 +143,7 @@ def _of_session(evidence: list[Evidence]) -> Proof:
     hits = [row for row in shown if row.pk in spans]
     return Proof(
         verdict="holds",
-        stretches=tuple(_stretches(shown, spans, _ends(around))),
+        stretches=tuple(_stretches(shown, spans, _ends(around), hits[0].session.asker())),
         session=hits[0].session,
         anchor=hits[0].pk,
         since=hits[0].occurred_at,
@@ -196,7 +195,10 @@ def _ends(around: list[Observation]) -> dict[str, int | None]:
 
 
 def _stretches(
-    shown: list[Observation], spans: dict[int, list[tuple[int, int]]], ends: dict[str, int | None]
+    shown: list[Observation],
+    spans: dict[int, list[tuple[int, int]]],
+    ends: dict[str, int | None],
+    asker: str,
 ) -> Iterable[Stretch]:
     turns: list[Turn] = []
     told: set[str] = set()
@@ -216,7 +218,7 @@ def _stretches(
             told.add(row.call_id)
         pieces = tuple(_pieces(row, sorted(spans.get(row.pk, ()))))
         is_shell = is_command and row.tool.casefold() in SHELLS
-        turns.append(Turn(speaker(row), pieces, row.pk in spans, is_command, is_shell, exit_code))
+        turns.append(Turn(speaker(row, asker), pieces, row.pk in spans, is_command, is_shell, exit_code))
     if turns:
         yield Stretch(face, tuple(turns))
 

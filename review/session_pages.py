@@ -12,7 +12,7 @@ from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from memory import distillation, short_ids
 from memory.models import DistillJob, Evidence, JobStatus, Observation, Session, SessionStatus, Subject
@@ -38,7 +38,7 @@ class Line:
     is_late: bool
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def sessions(request: HttpRequest, membership: Membership) -> HttpResponse:
     last = short_ids.decode(request.GET.get("before", ""), "s")
@@ -118,7 +118,7 @@ class TranscriptTurn:
         return self.printed.observation if self.printed else self.observation
 
 
-@require_GET
+@require_safe
 @login_required
 def session(request: HttpRequest, short_id: str) -> HttpResponse:
     found, membership = _find(request, short_id)
@@ -148,7 +148,7 @@ def session(request: HttpRequest, short_id: str) -> HttpResponse:
         # Whom it is about first, who held the key last.
         "about": _joined([*(row.words for row in sorted(found.subjects.all(), key=_is_person)), found.agent.slug]),
         "spoken": found.observations.aggregate(since=Min("occurred_at"), until=Max("occurred_at")),
-        "turns": _turns(rows, by_observation, number),
+        "turns": _turns(rows, by_observation, number, found.asker()),
         "facts": [(number[fact.pk], fact) for fact in facts],
         "earlier": bool(rows) and Observation.objects.filter(session=found, seq__lt=rows[0].seq).exists(),
         "later": bool(rows) and Observation.objects.filter(session=found, seq__gt=rows[-1].seq).exists(),
@@ -195,7 +195,9 @@ def _window(found: Session, start: str, evidence: list[Evidence]) -> list[Observ
     )
 
 
-def _turns(rows: list[Observation], quotes: dict[int, list[Evidence]], number: dict[int, int]) -> list[TranscriptTurn]:
+def _turns(
+    rows: list[Observation], quotes: dict[int, list[Evidence]], number: dict[int, int], asker: str
+) -> list[TranscriptTurn]:
     """The window in turns, each result under the command it belongs to."""
     answers = {row.call_id: row for row in reversed(rows) if row.kind == "tool_result" and row.call_id}
     commands = {row.call_id for row in rows if row.kind != "tool_result"}
@@ -209,7 +211,7 @@ def _turns(rows: list[Observation], quotes: dict[int, list[Evidence]], number: d
         is_hit = bool(quotes.get(row.pk) or (answer and quotes.get(answer.pk)))
         is_terminal = row.kind in TERMINAL_KINDS
         headline = _headline(row) if is_terminal else ""
-        turns.append(TranscriptTurn(row, speaker(row), pieces, is_terminal, is_hit, headline, printed))
+        turns.append(TranscriptTurn(row, speaker(row, asker), pieces, is_terminal, is_hit, headline, printed))
     return turns
 
 

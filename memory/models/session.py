@@ -73,6 +73,10 @@ class Session(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
+    def asker(self) -> str:
+        """What its user is called on screen: a customer where the session is about one. One query."""
+        return "customer" if self.subjects.filter(entity_type="customer").exists() else "user"
+
     def mark(self, status: SessionStatus, **fields: object) -> None:
         """Moves to `status`, with any other fields that move with it."""
         self.status = status

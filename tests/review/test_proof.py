@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from memory.models import Evidence, Fact, Observation, Session, quote_hash
+from memory.models import Evidence, Fact, Observation, Session, Subject, quote_hash
+from memory.models.subject import split
 from review.proof import ON_CARD, Proof, proofs_of
 from tests import factories
 from tests.factories import Cast
@@ -49,8 +50,13 @@ def words(proof: Proof) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_quote_of_speech_stands_between_its_neighbours_and_tools_are_left_out(shop: Cast, now: datetime) -> None:
+@pytest.mark.parametrize(("subject", "asker"), [("customer:cust_7", "customer"), ("repo:acme/orders", "user")])
+def test_a_quote_of_speech_stands_between_its_neighbours_and_tools_are_left_out(
+    shop: Cast, now: datetime, subject: str, asker: str
+) -> None:
     talk = factories.session(shop.support)
+    about = Subject.objects.resolve(shop.project.pk, *split(subject))
+    talk.subjects.add(about, through_defaults={"project_id": shop.project.pk})
     factories.observation(talk, "Hello.", role="assistant")
     ran(talk, "lookup order", "found", 0)
     said = factories.observation(talk, "Write to me, please.")
@@ -59,7 +65,7 @@ def test_a_quote_of_speech_stands_between_its_neighbours_and_tools_are_left_out(
     fact = factories.proposal(shop.project)
     cite(fact, said, "Write to me", now)
     (proof,), more = proofs(fact)
-    assert words(proof) == [("support", "Hello."), ("customer", "[Write to me], please."), ("support", "Noted.")]
+    assert words(proof) == [("support", "Hello."), (asker, "[Write to me], please."), ("support", "Noted.")]
     assert (proof.is_seen, more) == (False, 0)
 
 
@@ -112,7 +118,7 @@ def test_a_quote_is_whole_unless_it_is_endless(shop: Cast, now: datetime, text: 
     fact = factories.proposal(shop.project)
     cite(fact, said, part, now)
     (proof,), _ = proofs(fact)
-    assert words(proof) == [("customer", shown)]
+    assert words(proof) == [("user", shown)]
 
 
 def test_more_sessions_than_fit_are_counted(shop: Cast, now: datetime) -> None:
