@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from projects import agents as steps
 from projects.models import Agent, ApiKey, Membership, Person, Role
@@ -72,7 +72,7 @@ def show_once(request: HttpRequest, key: ApiKey, secret: str, holder: Person) ->
     )
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def agents(request: HttpRequest, membership: Membership) -> HttpResponse:
     return _page(request, membership)

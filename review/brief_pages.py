@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from memory import short_ids, tokens
 from memory.models import BriefServed, Fact
@@ -24,7 +24,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _NAMED = re.compile(r"- \[(f-[0-9a-z]+)\] ")
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
     found = BriefServed.objects.filter(project=membership.project).select_related("agent", "session")
@@ -76,7 +76,7 @@ class LeftOut:
     why: str
 
 
-@require_GET
+@require_safe
 @login_required
 def brief(request: HttpRequest, short_id: str) -> HttpResponse:
     pk = short_ids.decode(short_id, "b")

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from memory import short_ids
 from memory.models import Decision, Fact, FactChanged, NotAllowed, SessionStatus, Verb
@@ -49,7 +49,7 @@ def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
     return found, membership_in(request, found.project_id)
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     wanted = short_ids.decode(request.GET.get("card", ""))

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from memory.models import Session, SessionStatus
 from projects.models import Agent, Membership, Person, Role
@@ -44,14 +44,14 @@ def register(report: Callable[[], Sequence[Finding]]) -> None:
 
 
 @login_required
-@require_GET
+@require_safe
 def installation(request: HttpRequest) -> HttpResponse:
     if not isinstance(request.user, Person) or not request.user.is_operator:
         raise PermissionDenied("Only an operator of this installation sees its health. Owners see their project's.")
     return render(request, "review/health.html", {"findings": _report()})
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def project_health(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Of the project for everybody in it; of the installation for its owners and for operators."""

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memory.models import Fact, Session, SessionStatus
 from projects import audit, first_visitor, people, tenancy
@@ -43,7 +43,7 @@ class Row:
     paused_agents: int
 
 
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         return redirect("review:welcome") if first_visitor.is_empty() else redirect_to_login("/")
@@ -90,13 +90,13 @@ def _other_projects(request: HttpRequest) -> list[Project]:
 
 
 @sensitive_post_parameters("code", "password1", "password2")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def welcome(request: HttpRequest) -> HttpResponse:
     """Only while nobody has an account. Whoever knows the printed code becomes the operator."""
     if not first_visitor.is_empty():
         return redirect("review:home")
     form = Welcome(request.POST or None)
-    if request.method == "GET":
+    if request.method != "POST":
         return render(request, "review/welcome.html", {"form": form})
     if not ratelimit.consume(request, action="welcome"):
         form.is_valid()
@@ -123,14 +123,14 @@ def _first_person(form: Welcome) -> Person | None:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_project(request: HttpRequest) -> HttpResponse:
     """An operator names the owner. Anybody but the operator gets a link, shown on the answer and never again."""
     operator = request.user
     if not isinstance(operator, Person) or not operator.is_operator:
         raise PermissionDenied("Only an operator of this installation makes projects. Ask the person who runs it.")
     form = NewProject(request.POST or None, initial={"owner": operator.email, "timezone": operator.timezone})
-    if request.method == "GET":
+    if request.method != "POST":
         return render(request, "review/new_project.html", {"form": form})
     if not form.is_valid():
         return render(request, "review/new_project.html", {"form": form}, status=422)

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from memory import proposals, short_ids
 from memory.models import BadSubject, Decision, Fact, FactChanged, NotAllowed, Status, Subject
@@ -58,7 +58,7 @@ class Chip:
     without: str
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
     project, now = membership.project, timezone.now()
@@ -164,7 +164,7 @@ class Step:
         return any(mark == "gone" for mark, _ in self.before)
 
 
-@require_GET
+@require_safe
 @login_required
 def fact(request: HttpRequest, short_id: str) -> HttpResponse:
     found, membership = find_fact(request, short_id)
@@ -294,7 +294,7 @@ class NewFact(forms.Form):
         self.fields["agent"].choices = [(str(agent.pk), agent.slug) for agent in agents]  # type: ignore[attr-defined]
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.REVIEWER)
 def new(request: HttpRequest, membership: Membership) -> HttpResponse:
     project = membership.project

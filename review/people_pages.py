@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from projects import people as steps
 from projects import tenancy
@@ -25,7 +25,7 @@ from review.settings_forms import ChangeRole, Invite, Join
 LAST_OWNER = "A project keeps at least one owner. Make somebody else an owner first."
 
 
-@require_GET
+@require_safe
 @project_page(Role.VIEWER)
 def people(request: HttpRequest, membership: Membership) -> HttpResponse:
     return _page(request, membership)

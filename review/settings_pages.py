@@ -14,7 +14,7 @@ from review.access import project_page
 from review.settings_forms import ProjectSettings
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.OWNER)
 def project_settings(request: HttpRequest, membership: Membership) -> HttpResponse:
     # A row of its own: a refused form has already written on it, and the frame shows the project's name.
@@ -32,6 +32,6 @@ def project_settings(request: HttpRequest, membership: Membership) -> HttpRespon
         )
         messages.success(request, "Kept.")
         return redirect("review:settings", project.slug)
-    status = 200 if request.method == "GET" else 422
+    status = 200 if request.method != "POST" else 422
     context = {"section": "settings", "subsection": "project", "form": form}
     return render(request, "review/settings.html", context, status=status)

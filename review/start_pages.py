@@ -23,12 +23,12 @@ from review.settings_forms import NewAgent
 FIRST_KEY_LIVES = timedelta(days=90)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @project_page(Role.VIEWER)
 def start(request: HttpRequest, membership: Membership) -> HttpResponse:
     """A POST names the first agent and gives it its first key, which the answer shows once. Sent again, the name is
     taken, so nothing is issued twice."""
-    if request.method == "GET":
+    if request.method != "POST":
         return _page(request, membership, NewAgent())
     if not membership.is_owner:
         raise PermissionDenied("Only an owner connects agents. You may issue keys in your own name.")

@@ -106,6 +106,15 @@ def test_every_address_is_shut_to_a_stranger_and_does_not_exist_for_another_proj
         assert answer.status_code in (404, 405), f"{method} {address} → {answer.status_code}"
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", [one for one in addresses() if not one.strip("^$").startswith(("api/", "sign-in"))])
+def test_a_page_that_answers_get_answers_head(cast: Cast, route: str) -> None:
+    address = filled(route, cast)
+    rita = Client()
+    rita.force_login(cast.rita, backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert rita.head(address).status_code == rita.get(address).status_code
+
+
 def test_there_are_addresses_to_guard() -> None:
     assert len(addresses()) > 25
 
