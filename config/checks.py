@@ -52,9 +52,9 @@ def refuse_to_start() -> None:
         raise RefusedToStart(str(foreign)) from None
     except utils.OperationalError as problem:
         if "does not exist" in str(problem):
-            raise RefusedToStart("The database is not set up. Run `python manage.py migrate`.") from None
+            raise RefusedToStart(f"The database is not set up. Run `{launch.MANAGE} migrate`.") from None
         raise RefusedToStart(launch.database_is_down(problem)) from None
     except utils.ProgrammingError:
-        raise RefusedToStart("The database is not up to date. Run `python manage.py migrate`.") from None
+        raise RefusedToStart(f"The database is not up to date. Run `{launch.MANAGE} migrate`.") from None
     finally:
         connections.close_all()

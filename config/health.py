@@ -24,8 +24,8 @@ OLDEST_PGVECTOR = (0, 8)
 ROOM_NEEDED_BYTES = 500_000_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-MIGRATE = "python manage.py migrate"
-UP = "python manage.py up"
+MIGRATE = f"{launch.MANAGE} migrate"
+UP = f"{launch.MANAGE} up"
 SETUP = "make setup"
 
 
@@ -176,8 +176,9 @@ def _parts() -> Iterator[Finding]:
     up = {part: running.is_running(part, settings.DATA_DIR) for part in ("web", "worker")}
     for part, runs in up.items():
         # One without the other is broken; neither is an installation at rest.
-        alone = "" if runs else f"python manage.py {part}" if any(up.values()) else UP
-        sentence = f"The {part} part {'runs' if runs else 'does not run on this data folder'}."
+        alone = "" if runs else f"{launch.MANAGE} {part}" if any(up.values()) else UP
+        at_rest = "" if any(up.values()) else "; nothing runs, the installation is at rest"
+        sentence = f"The {part} part {'runs' if runs else f'does not run on this data folder{at_rest}'}."
         yield Finding(part, runs or not any(up.values()), sentence, alone)
 
 

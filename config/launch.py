@@ -8,6 +8,9 @@ from pathlib import Path
 
 from config.embedded import SUPERVISED, EmbeddedPostgresError, die_with_parent
 
+# How a hint writes our commands: as the README does, or as they are typed where there is no .venv (a container).
+MANAGE = ".venv/bin/python manage.py" if Path(sys.prefix).name == ".venv" else "python manage.py"
+
 
 def take_data_folder(arguments: list[str]) -> list[str]:
     """`--data DIR`, on any command, is COUNTERSIGN_DATA: it has to be known before the settings are read.
@@ -71,7 +74,7 @@ def database_refused(problem: Exception) -> str | None:
             f"  {SET_UP_BY_HAND.format(login=login)}\nthen try again."
         )
     if state == "42P01" or 'role "countersign_app" does not exist' in str(problem):
-        return "The database is not set up, or not up to date. Run `python manage.py migrate`."
+        return f"The database is not set up, or not up to date. Run `{MANAGE} migrate`."
     if state == "0A000" and "vector" in str(problem):
         return "This Postgres has no pgvector. Install pgvector 0.8 or newer on its server, then try again."
     return None

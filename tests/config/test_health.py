@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError, connections
 from django.test import Client
 
-from config import checks, health, running
+from config import checks, health, launch, running
 from config.health import Finding
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def test_not_ready_while_migrations_wait(client: Client, monkeypatch: pytest.Mon
     monkeypatch.setattr(health._Migrations, "waiting", lambda self: 2)
     answer = client.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["because"] == "2 migrations are not applied; run `python manage.py migrate`."
+    assert answer.json()["because"] == f"2 migrations are not applied; run `{launch.MANAGE} migrate`."
 
 
 @pytest.mark.django_db
@@ -68,7 +68,7 @@ def test_one_part_without_the_other_is_broken(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(running, "is_running", lambda part, folder: part == "web")
     web, worker = health._parts()
     assert web.ok
-    assert (worker.ok, worker.mend) == (False, "python manage.py worker")
+    assert (worker.ok, worker.mend) == (False, f"{launch.MANAGE} worker")
     monkeypatch.setattr(running, "is_running", lambda part, folder: False)
     assert all(finding.ok for finding in health._parts())
 

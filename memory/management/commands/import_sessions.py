@@ -20,8 +20,8 @@ from memory.importers.copies import Copies, Trace
 from memory.importers.reading import NoTranscripts, in_order_of_time, walk
 from memory.models import Observation
 from memory.transcript import IncomingSession, ReadResult
-from projects import tenancy
-from projects.models import Agent, ApiKey, Person, Project
+from projects import named, tenancy
+from projects.models import Agent, ApiKey, Person
 
 _IDS_AT_ONCE = 5000
 
@@ -58,12 +58,12 @@ class Command(BaseCommand):
         self.person = _person(options["person"], self.agent)
         self.is_dry, self.as_json = options["dry_run"], options["json"]
         files, problems = _files(options["paths"])
-        named = {Path(path) for path in options["paths"]}
+        asked_for = {Path(path) for path in options["paths"]}
         copies = Copies(self._stored_elsewhere)
         read_count, total = 0, 0
         for number, path in enumerate(files, start=1):
             result = read_file(path, options["format"])
-            if result.error and path in named:
+            if result.error and path in asked_for:
                 problems.append(result.error)
             read_count += not result.error
             copies.leave_out(result)
@@ -160,34 +160,17 @@ def _files(paths: Iterable[str]) -> tuple[list[Path], list[str]]:
 
 def _agent(project_slug: str, agent_slug: str) -> Agent:
     with tenancy.system("command"):
-        project = Project.objects.filter(slug=project_slug).first()
-        if project is None:
-            raise CommandError(
-                f"There is no project {project_slug}. Make it with: manage.py create_project {project_slug}"
-            )
-        agent = Agent.objects.filter(project=project, slug=agent_slug, archived_at__isnull=True).first()
-        if agent is None:
-            raise CommandError(
-                f"Project {project_slug} has no agent {agent_slug}. "
-                f"Make it with: manage.py create_agent {project_slug} {agent_slug}"
-            )
-        return agent
+        return named.agent(named.project(project_slug), agent_slug)
 
 
 def _person(email: str | None, agent: Agent) -> Person | None:
     """Who worked with the agent: the one named, else the holder of its newest usable key, else nobody."""
     with tenancy.system("command"):
-        if email is None:
-            keys = ApiKey.objects.usable(timezone.now()).filter(agent=agent, person__isnull=False)
-            key = keys.select_related("person").order_by("-created_at", "-pk").first()
-            return key.person if key else None
-        person = Person.objects.filter(email__iexact=email.strip()).first()
-        if person is None:
-            raise CommandError(
-                f"Nobody has the address {email}. Make an account with: "
-                f"manage.py create_person {email} --role viewer --project {agent.project.slug}"
-            )
-        return person
+        if email is not None:
+            return named.person(email, agent.project)
+        keys = ApiKey.objects.usable(timezone.now()).filter(agent=agent, person__isnull=False)
+        key = keys.select_related("person").order_by("-created_at", "-pk").first()
+        return key.person if key else None
 
 
 def _in_parts(ids: list[str]) -> Iterable[list[str]]:
