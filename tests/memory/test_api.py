@@ -164,6 +164,15 @@ def test_the_docs_name_every_call() -> None:
             assert f"{method.upper()} {path.removeprefix('/api/v1')}" in words, (method, path)
 
 
+def test_the_docs_name_every_code() -> None:
+    root = Path(__file__).parents[2]
+    words = (root / "docs" / "api.md").read_text()
+    sources = [source.read_text() for source in (root / "memory").glob("*.py")]
+    codes = {code for source in sources for code in re.findall(r'ApiError\(\s*\d{3},\s*"([a-z_]+)"', source)}
+    assert {"bad_key", "wrong_method"} <= codes
+    assert [code for code in sorted(codes) if f"`{code}`" not in words] == []
+
+
 @pytest.mark.parametrize(
     ("body", "code", "field"),
     [
