@@ -16,12 +16,14 @@ register = template.Library()
 
 @register.filter
 def ago(moment: datetime | None, now: datetime | None = None) -> str:
-    """`just now`, `12 min ago`, `3 h ago`, `2 days ago`, else the day."""
+    """`just now`, `40 s ago`, `12 min ago`, `3 h ago`, `2 days ago`, else the day."""
     if moment is None:
         return ""
     passed = (now or timezone.now()) - moment
-    if passed < timedelta(minutes=1):
+    if passed < timedelta(seconds=5):
         return "just now"
+    if passed < timedelta(minutes=1):
+        return f"{int(passed.total_seconds())} s ago"
     if passed < timedelta(hours=1):
         return f"{int(passed.total_seconds() // 60)} min ago"
     if passed < timedelta(days=1):

@@ -146,6 +146,7 @@ def test_distill_reads_what_is_quiet_in_this_process(shop: Cast, now: datetime) 
     printed = run("distill")
     assert "shop · support · call-1: 1 proposed" in printed
     assert "call-2" not in printed
+    assert printed.endswith("Read 1, proposed 1.\n")
     assert run("distill") == "Nothing new to read.\n"
     assert "call-2: 0 proposed, 1 known already" in run("distill", "--now")
     assert Fact.objects.get().times_seen == 2

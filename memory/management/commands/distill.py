@@ -20,15 +20,15 @@ class Command(BaseCommand):
         parser.add_argument("--now", action="store_true", help="every session with something unread, quiet or not")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        read = failed = 0
+        read = failed = proposed = 0
         for job_id in self._jobs(options["session"], options["now"]):
             job = distillation.run(job_id, timezone.now())
             if job is not None:
                 read += 1
                 failed += job.status not in distillation.READ
+                proposed += job.counts.get("proposed", 0) if job.status in distillation.READ else 0
                 self._tell(job)
-        if not read:
-            self.stdout.write("Nothing new to read.")
+        self.stdout.write(f"Read {read}, proposed {proposed}." if read else "Nothing new to read.")
         if failed:
             raise CommandError(f"{failed} of {read} sessions could not be read; each gets three tries in all.")
 
