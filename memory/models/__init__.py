@@ -6,10 +6,14 @@ from memory.models.distill_job import MAX_ATTEMPTS, DistillJob, JobStatus
 from memory.models.evidence import Evidence, quote_hash
 from memory.models.fact import Fact, FactChanged, NotAllowed
 from memory.models.fact_embedding import FactEmbedding
-from memory.models.fact_status import TRANSITIONS, Status
+from memory.models.fact_status import TRANSITIONS, Relation, Status
+from memory.models.feedback import Feedback, Verdict
+from memory.models.model_call import ModelCall
 from memory.models.observation import CaptureBatch, Observation, Payload
-from memory.models.session import Session, SessionStatus, SessionSubject
+from memory.models.session import Session, SessionKind, SessionStatus, SessionSubject
+from memory.models.standing_part import StandingPart
 from memory.models.subject import BadSubject, Subject
+from memory.models.suppression import Suppression
 
 __all__ = [
     "MAX_ATTEMPTS",
@@ -23,16 +27,23 @@ __all__ = [
     "Fact",
     "FactChanged",
     "FactEmbedding",
+    "Feedback",
     "JobStatus",
+    "ModelCall",
     "NotAllowed",
     "Observation",
     "Payload",
+    "Relation",
     "Retraction",
     "Session",
+    "SessionKind",
     "SessionStatus",
     "SessionSubject",
+    "StandingPart",
     "Status",
     "Subject",
+    "Suppression",
     "Verb",
+    "Verdict",
     "quote_hash",
 ]

@@ -21,7 +21,8 @@ MAX_ATTEMPTS = 3
 
 class DistillJob(models.Model):
     """One reading of one session up to one observation. Its attempts are counted before the work, so that a session
-    that kills its worker ends as `failed` after three starts. Holds counts; kept as long as its session."""
+    that kills its worker ends as `failed` after three starts. Holds counts, and of a failed run a provider's reply
+    (personal data); kept as long as its session."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="distill_jobs")
@@ -33,6 +34,11 @@ class DistillJob(models.Model):
     distiller = models.CharField(max_length=40)
     # {"proposed": n, "same": n, "suppressed": n, "dropped": {reason: n}}
     counts = models.JSONField(default=dict)
+    prompt_version = models.CharField(max_length=20, blank=True)
+    # The last reply that could not be used, cleaned as captured text is: for the people who look into a failed run.
+    raw_reply = models.TextField(blank=True)
+    # Why the local reader did what a provider was chosen for (`daily_cap`, `no_key`, `local_only`), or "".
+    fell_back = models.CharField(max_length=20, blank=True)
     # A class of error, never its text: the text may quote what was captured.
     error = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

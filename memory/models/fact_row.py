@@ -13,7 +13,7 @@ from django.db.models import F, Q
 
 from memory import rendering, short_ids
 from memory.models.fact_queries import FactQuerySet
-from memory.models.fact_status import MOVABLE, TRANSITIONS, Status
+from memory.models.fact_status import MOVABLE, TRANSITIONS, Relation, Status
 from memory.models.subject import Subject
 from memory.types import SINGLE_VALUED
 from projects.models import Agent, Person, Project
@@ -73,6 +73,9 @@ class FactRow(models.Model):
     confirmed_at = models.DateTimeField(null=True)
     review_due_at = models.DateTimeField(null=True)
     put_off_until = models.DateTimeField(null=True)
+    # What reconciliation saw beside a proposal: which known fact, and how they stand to each other.
+    relation = models.CharField(max_length=12, choices=Relation.choices, blank=True)
+    related = models.ForeignKey("memory.Fact", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False)
     superseded_by = models.ForeignKey("memory.Fact", on_delete=models.SET_NULL, null=True, related_name="supersedes")
     tokens = models.PositiveIntegerField(default=0)
     revision = models.PositiveIntegerField(default=1)
@@ -99,6 +102,7 @@ class FactRow(models.Model):
                 name="fact_has_one_scope",
             ),
             models.CheckConstraint(condition=~Q(text=""), name="fact_says_something"),
+            models.CheckConstraint(condition=Q(relation__in=["", *Relation.values]), name="fact_relation_known"),
             models.CheckConstraint(
                 condition=Q(nature__in=["factual", "sentiment"]) & Q(use__in=["actionable", "historical"]),
                 name="fact_nature_known",
@@ -118,6 +122,8 @@ class FactRow(models.Model):
             models.Index(fields=["project", "subject", "type", "key"], name="fact_by_key"),
             models.Index(fields=["subject", "fingerprint"], name="fact_by_fingerprint"),
             models.Index(fields=["expires_at"], condition=Q(status="approved"), name="fact_by_expiry"),
+            # Few facts have one: the index holds those alone.
+            models.Index(fields=["related"], condition=Q(related__isnull=False), name="fact_by_related"),
             GinIndex(fields=["search"], name="fact_search"),
         ]
 

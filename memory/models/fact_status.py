@@ -16,6 +16,14 @@ class Status(models.TextChoices):
     EXPIRED = "expired", "Expired"
 
 
+class Relation(models.TextChoices):
+    """How a proposal stands to a fact that is known."""
+
+    CHANGES = "changes", "changes"
+    CONFLICTS = "conflicts", "conflicts with"
+    SAME_THING = "same_thing", "says nearly the same as"
+
+
 # The one table of status moves; docs/architecture.md draws it. Each arrow has its undo.
 TRANSITIONS: dict[str, tuple[str, ...]] = {
     "proposed": ("approved", "rejected", "merged", "lapsed", "removed"),

@@ -18,6 +18,11 @@ class SessionStatus(models.TextChoices):
     FAILED = "failed", "failed"
 
 
+class SessionKind(models.TextChoices):
+    RUN = "run", "a run of an agent"
+    IMPORT = "import", "existing memories brought in"
+
+
 class SessionQuerySet(models.QuerySet["Session"]):
     def idle(self, now: datetime) -> Self:
         """Sessions with something unread whose last word is older than their project's idle time."""
@@ -44,6 +49,7 @@ class Session(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="sessions")
     external_id = models.CharField(max_length=512)
+    kind = models.CharField(max_length=10, choices=SessionKind.choices, default=SessionKind.RUN)
     subjects = models.ManyToManyField(Subject, through="SessionSubject", related_name="sessions")
     timezone = models.CharField(max_length=64, default="UTC")
     source_format = models.CharField(max_length=30, default="api")
@@ -56,6 +62,11 @@ class Session(models.Model):
     distilled_at = models.DateTimeField(null=True, blank=True)
     observation_count = models.PositiveIntegerField(default=0)
     turn_count = models.PositiveIntegerField(default=0)
+    # The rolling summary that its own agent may be handed back, what wrote it, and how far it has read.
+    summary = models.TextField(blank=True)
+    summary_by = models.CharField(max_length=120, blank=True)
+    summary_through = models.BigIntegerField(default=0)
+    summary_at = models.DateTimeField(null=True, blank=True)
 
     objects = SessionQuerySet.as_manager()
 
@@ -64,6 +75,7 @@ class Session(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["agent", "external_id"], name="session_once_per_agent"),
             models.CheckConstraint(condition=Q(status__in=SessionStatus.values), name="session_status_known"),
+            models.CheckConstraint(condition=Q(kind__in=SessionKind.values), name="session_kind_known"),
         ]
         indexes = [
             models.Index(fields=["project", "-last_seen_at", "-id"], name="session_by_project"),

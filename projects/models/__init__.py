@@ -7,7 +7,7 @@ from projects.models.installation import Installation
 from projects.models.invitation import Invitation, InvitationInvalid
 from projects.models.membership import Membership, Role
 from projects.models.person import Person
-from projects.models.project import Project
+from projects.models.project import DistillerName, Project
 
 __all__ = [
     "PERMISSIONS",
@@ -15,6 +15,7 @@ __all__ = [
     "Agent",
     "ApiKey",
     "AuditEvent",
+    "DistillerName",
     "Installation",
     "Invitation",
     "InvitationInvalid",

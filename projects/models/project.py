@@ -17,6 +17,12 @@ def validate_timezone(name: str) -> None:
         raise ValidationError("This is no time zone. Use a name such as Europe/Berlin or UTC.")
 
 
+class DistillerName(models.TextChoices):
+    LOCAL = "local", "The local reader (no key, no network)"
+    ANTHROPIC = "anthropic", "Anthropic"
+    OPENAI = "openai", "OpenAI, or what speaks its language"
+
+
 class Project(models.Model):
     """The tenant: everything belongs to exactly one project. Holds no personal data; lives until it is deleted."""
 
@@ -25,11 +31,25 @@ class Project(models.Model):
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     idle_minutes = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(24 * 60)])
     brief_budget_tokens = models.PositiveIntegerField(default=1200)
+    distiller = models.CharField(max_length=20, choices=DistillerName.choices, default=DistillerName.LOCAL)
+    # The provider's name of it; empty: the one we measured.
+    distiller_model = models.CharField(max_length=100, blank=True)
+    # Whatever else is set, nothing of this project is sent to a provider.
+    local_only = models.BooleanField(default=False)
+    # Tokens to and from providers in one day (UTC); past it the local reader takes over.
+    daily_token_cap = models.PositiveIntegerField(default=500_000)
+    # Cells of the type table that this project changed, and types it added: {"fix": {"lifetime_days": 30}}.
+    types = models.JSONField(default=dict, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(distiller__in=DistillerName.values), name="project_distiller_known"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.slug
