@@ -32,9 +32,9 @@ ORDER BY s.id FOR NO KEY UPDATE OF s
 """
 _MAKE = """
 INSERT INTO memory_session (project_id, agent_id, external_id, timezone, source_format, cwd, first_seen_at,
-    last_seen_at, status, distilled_through, observation_count, turn_count)
+    last_seen_at, status, distilled_through, observation_count, turn_count, kind, summary, summary_by, summary_through)
 SELECT p.id, n.agent_id, n.external_id, coalesce(nullif(n.timezone, ''), p.timezone), n.source_format, n.cwd, n.at,
-    n.at, 'open', 0, 0, 0
+    n.at, 'open', 0, 0, 0, 'run', '', '', 0
 FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[])
     AS n (agent_id, external_id, timezone, source_format, cwd, at)
 JOIN projects_project p ON p.id = %s
