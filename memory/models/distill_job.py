@@ -21,8 +21,8 @@ MAX_ATTEMPTS = 3
 
 class DistillJob(models.Model):
     """One reading of one session up to one observation. Its attempts are counted before the work, so that a session
-    that kills its worker ends as `failed` after three starts. Holds counts, and of a failed run a provider's reply
-    (personal data); kept as long as its session."""
+    that kills its worker ends as `failed` after three starts. Holds counts, and of an unfinished run what a provider
+    replied (personal data); kept as long as its session."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="distill_jobs")
@@ -37,6 +37,11 @@ class DistillJob(models.Model):
     prompt_version = models.CharField(max_length=20, blank=True)
     # The last reply that could not be used, cleaned as captured text is: for the people who look into a failed run.
     raw_reply = models.TextField(blank=True)
+    # What a provider made of the pieces of a long session so far: {hash of the piece: facts}. Emptied when it ends, so
+    # that a start that was cut short pays for nothing twice.
+    parts = models.JSONField(default=dict)
+    # How often in a row the provider made it wait (busy, away, key refused). Waiting uses up no attempt.
+    waits = models.PositiveIntegerField(default=0)
     # Why the local reader did what a provider was chosen for (`daily_cap`, `no_key`, `local_only`), or "".
     fell_back = models.CharField(max_length=20, blank=True)
     # A class of error, never its text: the text may quote what was captured.
@@ -56,5 +61,11 @@ class DistillJob(models.Model):
                 fields=["lease_until"],
                 condition=Q(status__in=["queued", "running", "retry"]),
                 name="distill_job_leases",
-            )
+            ),
+            # What the page of troubled runs lists.
+            models.Index(
+                fields=["project", "-id"],
+                condition=Q(status__in=["retry", "partial", "failed"]),
+                name="distill_job_troubled",
+            ),
         ]
