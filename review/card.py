@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory import grounding, rendering, tokens
-from memory.models import BriefServed, Evidence, Fact
+from memory.models import BriefServed, Evidence, Fact, Status
 from memory.transcript import Quote
 from memory.types import type_of
 from projects.models import Agent, Membership
+from review.beside import Beside, beside
 from review.decisions import received
+from review.kinds import Kind, kind_of
 from review.pieces import Piece, has_hidden, visible
 from review.proof import ON_CARD, Proof, proofs_of
 from review.word_diff import diff
@@ -66,7 +68,7 @@ class Card:
     """Everything one card shows."""
 
     fact: Fact
-    kind: str
+    kind: Kind
     sentence: tuple[Piece, ...]
     proofs: tuple[Proof, ...]
     flags: tuple[Flag, ...]
@@ -75,6 +77,7 @@ class Card:
     more_proofs: int
     known: tuple[Known, ...]
     known_count: int
+    beside: Beside
     rival: Fact | None = None
     rival_pieces: tuple[Piece, ...] = ()
     own_pieces: tuple[Piece, ...] = ()
@@ -100,7 +103,10 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
     agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
     evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
-    rival = Fact.objects.rivals_of(fact).select_related("approved_by").first()
+    by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
+    kind = kind_of(fact, by_key)
+    rival = (by_key or fact.related) if kind == Kind.CHANGES else None
+    stands_beside = beside(fact, kind, proofs)
     missing = _unsupported(fact, evidence)
     old, new = diff(rival.text, fact.text) if rival else ([], [])
     cost = _cost(fact)
@@ -112,12 +118,13 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
     )
     return Card(
         fact=fact,
-        kind="Changes" if rival else "New",
+        kind=kind,
+        beside=stands_beside,
         sentence=underlined(fact.text, missing),
         proofs=proofs,
         flags=tuple(_flags(fact, proofs, missing, agents)[:MOST_FLAGS]),
         blocked=_blocked(fact, proofs),
-        readers=tuple(_reader(agent, fact, rival, cost) for agent in agents),
+        readers=tuple(_reader(agent, fact, _taken_out(fact, kind, rival), cost) for agent in agents),
         more_proofs=more_proofs,
         known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
         known_count=known.count(),
@@ -136,9 +143,18 @@ def _cost(fact: Fact) -> int:
     return tokens.count(rendering.fact_line(fact.short_id, fact.text))
 
 
-def _reader(agent: Agent, fact: Fact, rival: Fact | None, cost: int) -> Reader:
-    replaces = rival is not None and _goes_to(rival, agent)
-    return Reader(agent, _goes_to(fact, agent), cost - (_cost(rival) if rival is not None and replaces else 0))
+def _taken_out(fact: Fact, kind: Kind, rival: Fact | None) -> list[Fact]:
+    """The live memories whose place this one takes when it is approved as the card suggests."""
+    if kind == Kind.STANDING:
+        return list(Fact.objects.filter(part_of__standing=fact, status=Status.APPROVED).order_by("pk"))
+    if kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.APPROVED:
+        return [fact.related]
+    return [rival] if rival is not None else []
+
+
+def _reader(agent: Agent, fact: Fact, taken_out: list[Fact], cost: int) -> Reader:
+    freed = sum(_cost(one) for one in taken_out if _goes_to(one, agent))
+    return Reader(agent, _goes_to(fact, agent), cost - freed)
 
 
 def _goes_to(fact: Fact, agent: Agent) -> bool:

@@ -10,10 +10,11 @@ from typing import Any
 from django.db import transaction
 
 from memory import brief, embedding_store, privacy, rendering, tokens
-from memory.models import BriefServed, Decision, Fact, NotAllowed, Status, Subject, Verb
+from memory.models import BriefServed, Decision, Fact, NotAllowed, Relation, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
 from projects import audit
 from projects.models import Membership, Person, Project, Role
+from review.answers import ANSWERS
 from review.pieces import has_hidden
 
 # Number, code, words: the digit that a reviewer types after X.
@@ -69,16 +70,24 @@ class Outcome:
 def decide(
     membership: Membership, fact: Fact, verb: str, revision: int, form: dict[str, Any], now: datetime
 ) -> Outcome:
-    """Carries out one decision of a reviewer.
+    """Carries out one decision of a reviewer: one of the verbs below, or an answer of `review.answers`.
 
     `form` holds what the verb needs: text, expires_at, everyone and agent_ids for approve and edit; reason and note for
     reject and remove; until for put_off. Raises FactChanged (somebody was first), NotAllowed, BadDecision.
     """
     person = membership.person
     edits = _edits(membership.project, fact, form)
-    if verb == "approve":
+    if verb in ANSWERS:
+        answer, words = ANSWERS[verb]
+        if verb in ("keep_second", "keep_both"):
+            _refuse_untrue(fact, fact.text)
+        if verb in ("keep_first", "keep_both") and fact.related is not None:
+            _refuse_untrue(fact.related, fact.related.text)
+        decision = answer(fact, person, revision, now)
+    elif verb == "approve":
         _refuse_untrue(fact, edits.get("text", fact.text))
-        decision = fact.approve(person, revision=revision, now=now, **edits)
+        replaces = fact.related if fact.relation == Relation.CHANGES and _is_live(fact.related) else None
+        decision = fact.approve(person, revision=revision, now=now, replaces=replaces, **edits)
         words = "Approved"
     elif verb == "edit":
         if not edits:
@@ -197,6 +206,10 @@ def clean_sentence(text: str) -> str:
     if len(cleaned) > MAX_TEXT:
         raise BadDecision(f"Keep it to one sentence; {MAX_TEXT:,} characters are the limit.", "text")
     return cleaned
+
+
+def _is_live(fact: Fact | None) -> bool:
+    return fact is not None and fact.status == Status.APPROVED
 
 
 def _refuse_untrue(fact: Fact, text: str) -> None:

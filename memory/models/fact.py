@@ -93,12 +93,20 @@ class Fact(FactRow):
         self.refresh_from_db(fields=["times_seen", "last_seen_at"])
 
     def approve(
-        self, person: Person, *, revision: int, now: datetime, batch: uuid.UUID | None = None, **edits: Any
+        self,
+        person: Person,
+        *,
+        revision: int,
+        now: datetime,
+        batch: uuid.UUID | None = None,
+        replaces: Fact | None = None,
+        **edits: Any,
     ) -> Decision:
         """Countersigned by `person`, with any last edits (text, value, key, expires_at, everyone, agent_ids).
 
         Locks the subject, so that two values of one single-valued key cannot both pass; a rival that everyone of the
-        same readers had is superseded, in the same batch. Raises FactChanged, NotAllowed.
+        same readers had is superseded, in the same batch, and so is `replaces`, a live memory that the person holds
+        to be untrue now, whatever its key. Raises FactChanged, NotAllowed.
         """
         from memory.models.decision import Verb
 
@@ -116,6 +124,8 @@ class Fact(FactRow):
             self._apply(edits)
             for rival in type(self).objects.select_for_update().rivals_of(self):
                 rival._give_way(self, person, now, batch)
+            if replaces is not None:
+                self._take_the_place_of(replaces, person, now, batch)
             return self._move(
                 Verb.APPROVE,
                 person,
@@ -139,6 +149,16 @@ class Fact(FactRow):
             self._move(Verb.RESCOPE, person, now, batch=batch, agent_ids=left)
         else:
             self._move(Verb.SUPERSEDE, person, now, to=Status.SUPERSEDED, batch=batch, superseded_by_id=newer.pk)
+
+    def _take_the_place_of(self, old: Fact, person: Person, now: datetime, batch: uuid.UUID) -> None:
+        """Supersedes `old` for all of its readers: what is untrue is untrue for everybody."""
+        from memory.models.decision import Verb
+
+        if old.subject_id != self.subject_id:
+            raise NotAllowed("The two are about different subjects, so one cannot take the other's place.")
+        old = type(self).objects.select_for_update().get(pk=old.pk)
+        if old.status == Status.APPROVED:
+            old._move(Verb.SUPERSEDE, person, now, to=Status.SUPERSEDED, batch=batch, superseded_by_id=self.pk)
 
     def edit(self, person: Person, *, revision: int, now: datetime, **edits: Any) -> Decision:
         """Changes the wording, value, key or lifetime of a proposed or approved fact."""
@@ -169,23 +189,51 @@ class Fact(FactRow):
                     rival._give_way(self, person, now, batch)
             return self._move(Verb.RESCOPE, person, now, batch=batch, **scope)
 
-    def reject(self, person: Person, *, revision: int, now: datetime, reason: str, note: str = "") -> Decision:
+    def reject(
+        self,
+        person: Person,
+        *,
+        revision: int,
+        now: datetime,
+        reason: str,
+        note: str = "",
+        batch: uuid.UUID | None = None,
+    ) -> Decision:
         """This proposal is wrong: remembered, so that the same is not proposed again."""
         from memory.models.decision import Verb
 
-        return self._decide(Verb.REJECT, person, revision, now, to=Status.REJECTED, reason=reason, note=note)
+        terms: dict[str, Any] = {"to": Status.REJECTED, "reason": reason, "note": note, "batch": batch}
+        return self._decide(Verb.REJECT, person, revision, now, **terms)
 
-    def remove(self, person: Person, *, revision: int, now: datetime, reason: str = "", note: str = "") -> Decision:
+    def remove(
+        self,
+        person: Person,
+        *,
+        revision: int,
+        now: datetime,
+        reason: str = "",
+        note: str = "",
+        batch: uuid.UUID | None = None,
+    ) -> Decision:
         """Out of memory; undoable for 30 days, then purged."""
         from memory.models.decision import Verb
 
-        return self._decide(Verb.REMOVE, person, revision, now, to=Status.REMOVED, reason=reason, note=note)
+        terms: dict[str, Any] = {"to": Status.REMOVED, "reason": reason, "note": note, "batch": batch}
+        return self._decide(Verb.REMOVE, person, revision, now, **terms)
 
-    def put_off(self, person: Person, *, revision: int, now: datetime, until: datetime) -> Decision:
-        """Out of today's pile until a day. It stays proposed."""
+    def reconfirm(self, person: Person, *, revision: int, now: datetime) -> Decision:
+        """Still true, says `person`: asked again when its type says so."""
         from memory.models.decision import Verb
 
-        return self._decide(Verb.PUT_OFF, person, revision, now, allowed=(Status.PROPOSED,), put_off_until=until)
+        again = {"confirmed_at": now, "review_due_at": ask_again_at(self.type, now), "put_off_until": None}
+        return self._decide(Verb.RECONFIRM, person, revision, now, allowed=(Status.APPROVED,), **again)
+
+    def put_off(self, person: Person, *, revision: int, now: datetime, until: datetime) -> Decision:
+        """Out of today's pile until a day. What it is, a proposal or a live memory, it stays."""
+        from memory.models.decision import Verb
+
+        allowed = (Status.PROPOSED, Status.APPROVED)
+        return self._decide(Verb.PUT_OFF, person, revision, now, allowed=allowed, put_off_until=until)
 
     def merge_into(self, other: Fact, person: Person, *, revision: int, now: datetime) -> Decision:
         """This proposal says the same as `other`: its count and evidence go there."""

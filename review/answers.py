@@ -1,0 +1,89 @@
+"""Answers to a question about two memories, or about a live one: which claim holds, is it the same, is it still true.
+
+Each is one batch of Fact's verbs in one transaction, so that one undo takes all of it back.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+
+from django.db import transaction
+
+from memory.models import Decision, Fact, NotAllowed, Status
+from projects.models import Person
+
+# Kept with the decision where a person answered a question instead of choosing a reason.
+OUTDONE = "not_true"
+
+
+def keep_first(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """The claim that was there before holds; this one is rejected. One that still waited is countersigned by it."""
+    known, batch = _other(fact), uuid.uuid4()
+    with transaction.atomic():
+        decision = fact.reject(person, revision=revision, now=now, reason=OUTDONE, batch=batch)
+        if known.status == Status.PROPOSED:
+            known.approve(person, revision=known.revision, now=now, batch=batch)
+    return decision
+
+
+def keep_second(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """This claim holds and takes the place of the other."""
+    known, batch = _other(fact), uuid.uuid4()
+    with transaction.atomic():
+        if known.status == Status.PROPOSED:
+            known.reject(person, revision=known.revision, now=now, reason=OUTDONE, batch=batch)
+            return fact.approve(person, revision=revision, now=now, batch=batch)
+        return fact.approve(person, revision=revision, now=now, batch=batch, replaces=known)
+
+
+def keep_both(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """The two do not exclude each other."""
+    known, batch = _other(fact), uuid.uuid4()
+    with transaction.atomic():
+        decision = fact.approve(person, revision=revision, now=now, batch=batch)
+        if known.status == Status.PROPOSED:
+            known.approve(person, revision=known.revision, now=now, batch=batch)
+    return decision
+
+
+def keep_neither(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """Neither holds: this one is rejected, and the other with it, or withdrawn where agents have it."""
+    known, batch = _other(fact), uuid.uuid4()
+    with transaction.atomic():
+        decision = fact.reject(person, revision=revision, now=now, reason=OUTDONE, batch=batch)
+        if known.status == Status.PROPOSED:
+            known.reject(person, revision=known.revision, now=now, reason=OUTDONE, batch=batch)
+        else:
+            known.remove(person, revision=known.revision, now=now, reason=OUTDONE, batch=batch)
+    return decision
+
+
+def same_thing(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """It says what the other says: counted there, with its quotes."""
+    return fact.merge_into(_other(fact), person, revision=revision, now=now)
+
+
+def confirm(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+    """Still true: it stays, and is asked about again when its type says so."""
+    return fact.reconfirm(person, revision=revision, now=now)
+
+
+def _other(fact: Fact) -> Fact:
+    known = fact.related
+    if known is None or known.status not in (Status.APPROVED, Status.PROPOSED):
+        raise NotAllowed("The memory beside this one is gone by now. Reload the page; this one stands alone.")
+    return known
+
+
+Answer = Callable[[Fact, Person, int, datetime], Decision]
+# What the form sends, and what the desk says when it is done.
+ANSWERS: dict[str, tuple[Answer, str]] = {
+    "keep_first": (keep_first, "Kept the first"),
+    "keep_second": (keep_second, "Kept the second"),
+    "keep_both": (keep_both, "Kept both"),
+    "keep_neither": (keep_neither, "Kept neither"),
+    "same": (same_thing, "Merged"),
+    "confirm": (confirm, "Confirmed"),
+}
