@@ -24,7 +24,7 @@ from memory.rendering import Known, fact_line, note
 from memory.retractions import retract
 from memory.retrieval import priority
 from memory.tokens import TOKENIZER
-from memory.types import SINGLE_VALUED
+from memory.types import single_valued
 from projects.models import Agent, Person
 
 __all__ = ["Brief", "Dropped", "Item", "build", "cleaned_task", "retract", "serve"]
@@ -206,7 +206,16 @@ def _candidates(
         subject = names[row.subject_id]
         is_place = subject.is_place
         why = STANDING if row.standing else ABOUT if not is_place else TASK if task else HOLDS_HERE
-        rank = priority(row.type, row.source, row.times_seen, row.age_days, relevance or 0.0)
+        rank = priority(
+            row.type,
+            row.source,
+            row.times_seen,
+            row.age_days,
+            relevance or 0.0,
+            use=row.use,
+            helped_count=row.helped_count,
+            types=agent.project.types,
+        )
         short_id = short_ids.encode(row.pk)
         one = _Candidate(row, rank, relevance, why, short_id, _line(row, subject, short_id))
         is_below = why == TASK and (relevance or 0.0) < retrieval.MIN_SCORE
@@ -226,6 +235,7 @@ def _line(row: Row, subject: About, short_id: str) -> Line:
         confirmed_on=row.confirmed_on,
         said_by=row.said_by or "",
         agent=row.agent or "",
+        use=row.use,
     )
     return Line(row.pk, fact_line(short_id, row.text, note(known)))
 
@@ -270,7 +280,8 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
 
 def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list[tuple[int, str]]:
     """Everyone's values that this agent would get if it had none of its own. No query where it has none."""
-    own = [one.row for one in candidates if not one.row.everyone and one.row.type in SINGLE_VALUED]
+    single = single_valued(agent.project.types)
+    own = [one.row for one in candidates if not one.row.everyone and one.row.type in single]
     if not own:
         return []
     same = Q()

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any, NamedTuple
 
 from memory.models import BriefServed, Fact
@@ -53,8 +52,8 @@ class Context:
 class Row(NamedTuple):
     """A visible fact. Days are the project's, as ISO dates by Postgres: reading sixty datetimes cost more than a query.
 
-    `age_days` counts since it was last seen. `said_by` is the role whose words are its first evidence and `agent` who
-    proposed it, both only where the line says so (rendering.SAYS_WHO).
+    `age_days` counts since it was last seen or confirmed. `said_by` is the role whose words are its first evidence and
+    `agent` who proposed it, both only where the line says so (rendering.SAYS_WHO).
     """
 
     pk: int
@@ -73,6 +72,8 @@ class Row(NamedTuple):
     age_days: int
     said_by: str | None
     agent: str | None
+    use: str
+    helped_count: int
 
 
 # With it: what this agent was told before. A fact that holds for it again is no longer withdrawn, noted or not.
@@ -102,19 +103,21 @@ SELECT v.id, v.subject_id, v.type, v.key, v.value::text, v.text, v.standing, v.e
     to_char(v.first_seen_at AT TIME ZONE %(zone)s::text, 'YYYY-MM-DD'),
     to_char(v.last_seen_at AT TIME ZONE %(zone)s::text, 'YYYY-MM-DD'),
     to_char(v.confirmed_at AT TIME ZONE %(zone)s::text, 'YYYY-MM-DD'),
-    (%(now)s::timestamptz AT TIME ZONE %(zone)s::text)::date - (v.last_seen_at AT TIME ZONE %(zone)s::text)::date,
+    (%(now)s::timestamptz AT TIME ZONE %(zone)s::text)::date
+        - (greatest(v.last_seen_at, v.confirmed_at) AT TIME ZONE %(zone)s::text)::date,
     CASE WHEN v.type = ANY (%(says_who)s::text[]) THEN (
         SELECT o.role FROM memory_evidence e JOIN memory_observation o ON o.id = e.observation_id
         WHERE e.fact_id = v.id ORDER BY e.id LIMIT 1) END,
     CASE WHEN v.type = ANY (%(says_who)s::text[]) THEN (
-        SELECT a.slug FROM projects_agent a WHERE a.id = v.proposed_by_agent_id) END
+        SELECT a.slug FROM projects_agent a WHERE a.id = v.proposed_by_agent_id) END,
+    v.use, v.helped_count
 FROM ({visible}) v
 WHERE v.subject_id = ANY (%(subjects)s::bigint[])
 ORDER BY v.standing DESC, v.last_seen_at DESC, v.id DESC LIMIT %(limit)s::int
 """
 _COLUMNS = (
     *("id", "subject_id", "type", "key", "value", "text", "standing", "everyone", "source", "times_seen"),
-    *("first_seen_at", "last_seen_at", "confirmed_at", "proposed_by_agent_id"),
+    *("first_seen_at", "last_seen_at", "confirmed_at", "proposed_by_agent_id", "use", "helped_count"),
 )
 
 # One statement: three would be three round trips. Its last commits may be lost when the machine dies; to wait for the
@@ -181,11 +184,6 @@ def context(
     return Context(found, session_id, withdrawn, told or [])
 
 
-@cache
-def _facts_sql() -> str:
-    return _FACTS_OF.format(visible=visible(*_COLUMNS))
-
-
 def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> list[Row]:
     """Visible facts about these subjects, standing ones first, then the latest; at most `limit`."""
     asked = {
@@ -195,7 +193,7 @@ def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> li
         "subjects": subject_ids,
         "limit": limit,
     }
-    rows = fetch(Fact.objects.db, _facts_sql(), asked)
+    rows = fetch(Fact.objects.db, _FACTS_OF.format(visible=visible(agent, *_COLUMNS)), asked)
     return [Row._make((*row[:4], json.loads(row[4]) if row[4] else None, *row[5:])) for row in rows]
 
 

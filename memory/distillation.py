@@ -26,6 +26,7 @@ from memory.lint import faults
 from memory.models import MAX_ATTEMPTS, DistillJob, Fact, JobStatus, Observation, Session, SessionStatus, Subject
 from memory.reconciliation import Cited, Learned, lock, place, subject_for
 from memory.transcript import Candidate, Seen
+from memory.types import Overrides, type_of
 from projects import audit, tenancy
 
 log = logging.getLogger(__name__)
@@ -191,7 +192,7 @@ def _read(job_id: int, attempt: int, reader: Reader, now: datetime) -> list[Fact
     by_ref = {one.ref: one for one in seen}
     for candidate in reader.read(seen, timezone=session.timezone or session.project.timezone, now=now):
         result = ground(candidate, by_ref)
-        reason = result.reason if isinstance(result, Dropped) else _refusal(candidate)
+        reason = result.reason if isinstance(result, Dropped) else _refusal(candidate, session.project.types)
         if reason:
             dropped[reason] += 1
         elif isinstance(result, Grounded):
@@ -235,14 +236,17 @@ def _placed(
     return facts
 
 
-def _refusal(candidate: Candidate) -> str:
+def _refusal(candidate: Candidate, types: Overrides) -> str:
     """Why a grounded candidate is not even shown to a reviewer, or ""."""
     said = rendering.canonical(candidate.type, candidate.key, candidate.value, candidate.text).decode()
     found = {finding.category for finding in privacy.clean_text(said).findings}
     if found & NEVER_PROPOSED:
         return "secret" if "secret" in found else "payment"
-    if candidate.nature == "sentiment" or candidate.type == "sentiment":
+    sought = type_of(candidate.type, types).is_sought
+    if "sentiment" in (candidate.nature, candidate.type) and not type_of("sentiment", types).is_sought:
         return "sentiment_off"
+    if not sought:
+        return "type_off"
     return f"wording_{wrong[0]}" if (wrong := faults(candidate.text)) else ""
 
 

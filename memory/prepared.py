@@ -15,6 +15,7 @@ import psycopg
 from django.db import connections
 
 from memory.models import Fact
+from memory.types import SINGLE_VALUED, single_valued
 from projects.models import Agent, Project
 
 # Stand-ins that no row and no clock can have; each becomes a named parameter of the statement.
@@ -22,13 +23,19 @@ _AGENT, _PROJECT, _NOW = -4_019_001, -4_019_002, datetime(1, 1, 2, tzinfo=UTC)
 _NAMED = {_AGENT: "%(agent)s::bigint", _PROJECT: "%(project)s::bigint", _NOW: "%(now)s::timestamptz"}
 
 
-@lru_cache(maxsize=16)
-def visible(*columns: str) -> str:
+def visible(agent: Agent, *columns: str) -> str:
     """SELECT of these columns of the facts an agent may see, with the parameters `agent`, `project` and `now`.
 
-    For an agent that is not paused: whoever is paused is answered before anything is read.
+    One text for all projects whose types hold one value per key alike. For an agent that is not paused: whoever is
+    paused is answered before anything is read.
     """
-    agent = Agent(pk=_AGENT, project=Project(pk=_PROJECT))
+    return _visible(single_valued(agent.project.types), columns)
+
+
+@lru_cache(maxsize=64)
+def _visible(single: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    types = {name: {"single_valued": True} for name in single if name not in SINGLE_VALUED}
+    agent = Agent(pk=_AGENT, project=Project(pk=_PROJECT, types=types))
     query = Fact.objects.visible_to(agent, _NOW).order_by().values(*columns).query
     sql, parameters = query.sql_with_params()
     parts = sql.replace("%%", "%").split("%s")

@@ -16,7 +16,7 @@ from typing import Any
 from memory import privacy, rendering
 from memory.models import Decision, Evidence, Fact, Observation, Session, Status, Subject, Verb, quote_hash
 from memory.models.subject import PROJECT
-from memory.types import type_of
+from memory.types import Overrides, type_of
 from projects.models import Agent
 
 # What a person may be harmed by: proposed for the one agent that heard it; the reviewer decides.
@@ -142,7 +142,8 @@ def _propose(learned: Learned, subject: Subject, agent: Agent | None, now: datet
     findings = findings_of(learned)
     agent_ids = learned.agent_ids
     if agent_ids is None:
-        agent_ids = (agent.pk,) if agent is not None and _is_for_one_agent(learned, findings) else ()
+        for_one = agent is not None and _is_for_one_agent(learned, findings, subject.project.types)
+        agent_ids = (agent.pk,) if agent is not None and for_one else ()
     fact, is_new = Fact.propose(
         subject=subject,
         type=learned.type,
@@ -244,10 +245,10 @@ def _covers(fact: Fact, agent: Agent) -> bool:
     return fact.everyone or agent.pk in fact.agent_ids
 
 
-def _is_for_one_agent(learned: Learned, findings: list[dict[str, Any]]) -> bool:
+def _is_for_one_agent(learned: Learned, findings: list[dict[str, Any]], types: Overrides) -> bool:
     said = " ".join([learned.text, *(cited.quote for cited in learned.cited)])
     return (
-        type_of(learned.type).own_agent_only
+        type_of(learned.type, types).own_agent_only
         or learned.nature == "sentiment"
         or any(row["category"] in SENSITIVE for row in findings)
         or _CONFIDENTIAL.search(said) is not None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
-TEMPLATE_VERSION = 1
+TEMPLATE_VERSION = 2
 _SPACE = re.compile(r"\s+")
 # Drawn as nothing, or able to carry bytes nobody sees, without being of a category that says so: fillers, blanks and
 # variation selectors. (A selector after an emoji goes too: its look changes, its meaning does not.)
@@ -55,10 +55,17 @@ class Known:
     confirmed_on: str | None
     said_by: str = ""
     agent: str = ""
+    use: str = "actionable"
 
 
 def note(known: Known) -> str:
-    """What stands in brackets behind a sentence: how often it was seen, who said it, when it was confirmed. Or ""."""
+    """What stands in brackets behind a sentence: that it is past, how often it was seen, who said it, when it was
+    confirmed. Or ""."""
+    past = "in the past" if known.use == "historical" else ""
+    return "; ".join(part for part in (past, _weighed(known)) if part)
+
+
+def _weighed(known: Known) -> str:
     speaker = "customer" if known.entity_type == "customer" else "user"
     confirmed = f"confirmed {known.confirmed_on}" if known.confirmed_on else ""
     seen = f"seen in {known.times_seen} sessions" if known.times_seen > 1 else ""

@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -24,7 +23,7 @@ from memory import embeddings
 from memory.models import Fact, Subject
 from memory.prepared import about, fetch
 from memory.prepared import visible as visible_sql
-from memory.types import type_of
+from memory.types import Overrides, type_of
 from projects.models import Agent
 
 MIN_SCORE = 0.3
@@ -39,6 +38,10 @@ CONFIDENCE = {"manual": 1.0, "conversation": 0.9, "import": 0.8, "extraction": 0
 # priority = decay × (relevance, confidence, recency), the weights of the three; chosen by hand, to be measured.
 WEIGHTS = (0.6, 0.25, 0.15)
 RECENT_DAYS = 90
+# Each doubling of the sessions it was seen in, or of the days an agent said it helped, trusts it a little more: never
+# more than a person's own words, so nobody can talk a fact to the top.
+AGAIN = 0.05
+HISTORY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +124,11 @@ def search(
         .select_related("subject")
         .defer("search")
     }
-    today = day(now, agent.project.timezone)
     return [
         Hit(
             fact := facts[one.pk],
             one.relevance,
-            priority(
-                fact.type,
-                fact.source,
-                fact.times_seen,
-                (today - day(fact.last_seen_at, agent.project.timezone)).days,
-                one.relevance,
-            ),
+            _priority_of(fact, agent, one.relevance, now),
             "meaning" if one.cosine >= one.share else "words",
         )
         for one in scored
@@ -140,12 +136,41 @@ def search(
     ]
 
 
-def priority(type_: str, source: str, times_seen: int, age_days: int, relevance: float = 0.0) -> float:
-    """What comes first in a brief, 0..1. Fades with the half-life of the type since the day it was last seen."""
+def _priority_of(fact: Fact, agent: Agent, relevance: float, now: datetime) -> float:
+    zone = agent.project.timezone
+    age = day(now, zone) - day(max(fact.last_seen_at, fact.confirmed_at or fact.last_seen_at), zone)
+    return priority(
+        fact.type,
+        fact.source,
+        fact.times_seen,
+        age.days,
+        relevance,
+        use=fact.use,
+        helped_count=fact.helped_count,
+        types=agent.project.types,
+    )
+
+
+def priority(
+    type_: str,
+    source: str,
+    times_seen: int,
+    age_days: int,
+    relevance: float = 0.0,
+    *,
+    use: str = "actionable",
+    helped_count: int = 0,
+    types: Overrides = None,
+) -> float:
+    """What comes first in a brief, 0..1. Fades with the half-life of the type since the day it was last seen or
+    confirmed; what is only history comes behind what one can act on."""
     age_days = max(0, age_days)
-    half_life = type_of(type_).half_life_days
+    half_life = type_of(type_, types).half_life_days
     fading = 0.5 ** (age_days / half_life) if half_life else 1.0
-    confidence = min(1.0, CONFIDENCE.get(source, 0.7) + 0.05 * math.log2(max(1, times_seen)))
+    if use == "historical":
+        fading *= HISTORY
+    again = math.log2(max(1, times_seen)) + math.log2(1 + helped_count)
+    confidence = min(1.0, CONFIDENCE.get(source, 0.7) + AGAIN * again)
     recency = 0.5 ** (age_days / RECENT_DAYS)
     by_relevance, by_confidence, by_recency = WEIGHTS
     relevance = max(0.0, min(1.0, relevance))
@@ -251,13 +276,9 @@ def score(
         "min_score": min_score,
         "limit": limit,
     }
-    rows = fetch(alias, _score_sql(), parameters)
+    sql = _SCORE.format(visible=visible_sql(agent, "id", "subject_id", "type", "text", "search"))
+    rows = fetch(alias, sql, parameters)
     return [Scored(pk, min(1.0, relevance), fused, *parts) for pk, relevance, fused, *parts in rows]
-
-
-@cache
-def _score_sql() -> str:
-    return _SCORE.format(visible=visible_sql("id", "subject_id", "type", "text", "search"))
 
 
 def _storable(query: str) -> str:

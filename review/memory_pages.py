@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from memory import proposals, short_ids
 from memory.models import BadSubject, Decision, Fact, FactChanged, NotAllowed, Status, Subject
 from memory.models.subject import split
-from memory.types import TYPES
+from memory.types import FactType, table
 from projects import audit
 from projects.models import Agent, Membership, Role
 from review import card, decisions
@@ -87,7 +87,7 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
         "first_page": _address(request, before=None) if before else "",
         "query": request.GET.get("q", ""),
         "agents": agents,
-        "types": sorted(TYPES.values(), key=lambda row: row.words),
+        "types": sorted(table(project.types).values(), key=lambda row: row.words),
         "selected": {name: request.GET.get(name, "") for name in ("type", "agent", "subject", "flag")},
         "is_empty": not any(counts.values()),
         "can_review": membership.can_review,
@@ -112,9 +112,10 @@ def _filtered(
         found = found.filter(Q(pk=typed) if typed else matches)
         chips.append(Chip(f"“{query}”", _address(request, q=None, before=None)))
     wanted = request.GET.get("type", "")
-    if wanted in TYPES:
+    types = table(membership.project.types)
+    if wanted in types:
         found = found.filter(type=wanted)
-        chips.append(Chip(TYPES[wanted].words, _address(request, type=None, before=None)))
+        chips.append(Chip(types[wanted].words, _address(request, type=None, before=None)))
     for agent in agents:
         if agent.slug == request.GET.get("agent", ""):
             found = found.filter(Q(everyone=True) | Q(agent_ids__contains=[agent.pk]))
@@ -275,7 +276,7 @@ class NewFact(forms.Form):
         max_length=340,
         help_text="Such as customer:cust_123 or repo:orders-api. Empty: the project.",
     )
-    type = forms.ChoiceField(label="Type", choices=[(row.name, row.words) for row in TYPES.values()])
+    type = forms.ChoiceField(label="Type")
     key = forms.CharField(
         label="Key",
         required=False,
@@ -286,8 +287,9 @@ class NewFact(forms.Form):
         label="Goes to", required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: everyone."
     )
 
-    def __init__(self, *args: Any, agents: Iterable[Agent], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, agents: Iterable[Agent], types: Iterable[FactType], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["type"].choices = [(row.name, row.words) for row in types]  # type: ignore[attr-defined]
         for name, css in (("subject", "input"), ("type", "select"), ("key", "input")):
             self.fields[name].widget.attrs["class"] = css
         self.fields["agent"].widget.attrs["class"] = "input"
@@ -298,7 +300,8 @@ class NewFact(forms.Form):
 @project_page(Role.REVIEWER)
 def new(request: HttpRequest, membership: Membership) -> HttpResponse:
     project = membership.project
-    form = NewFact(request.POST or None, agents=project.agents.filter(archived_at__isnull=True))
+    agents, types = project.agents.filter(archived_at__isnull=True), table(project.types).values()
+    form = NewFact(request.POST or None, agents=agents, types=types)
     if request.method == "POST" and form.is_valid():
         try:
             outcome = _create(membership, form.cleaned_data)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from memory.models.fact import Fact
@@ -30,7 +31,11 @@ class BriefServed(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        indexes = [models.Index(fields=["project", "-id"], name="brief_by_project")]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="brief_by_project"),
+            # Rows come in the order of time: a few pages of summary find the last day's.
+            BrinIndex(fields=["at"], name="brief_by_time"),
+        ]
 
 
 class Retraction(models.Model):

@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Greatest, Least
 
 from memory import rendering
 from memory.models.fact_row import MAX_TEXT, FactChanged, FactRow, NotAllowed
 from memory.models.fact_status import Status
-from memory.models.lifetimes import ask_again_at, default_expiry, reachable
+from memory.models.lifetimes import ask_again_at, default_expiry, due_at, reachable, renewed
 from memory.models.subject import Subject
 from projects.models import Agent, Person
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["MAX_TEXT", "PURGE_AFTER", "Fact", "FactChanged", "NotAllowed"]
 
 PURGE_AFTER = timedelta(days=30)
+MAX_KEY = 300
+NATURES = ("factual", "sentiment")
+USES = ("actionable", "historical")
 
 
 class Fact(FactRow):
@@ -57,7 +61,7 @@ class Fact(FactRow):
         text = rendering.one_line(text)
         ends_at = reachable(expires_at, now) if expires_at is not None else None
         fact = cls(
-            project_id=subject.project_id,
+            project=subject.project,
             subject=subject,
             type=type,
             key=key,
@@ -68,7 +72,8 @@ class Fact(FactRow):
             proposed_by=person,
             everyone=everyone,
             agent_ids=[] if everyone else sorted(set(agent_ids or [])),
-            expires_at=ends_at if ends_at is not None else default_expiry(type, value, now),
+            expires_at=ends_at or default_expiry(type, value, now, subject.project.types),
+            ends_by_type=ends_at is None,
             first_seen_at=now,
             last_seen_at=now,
             served_sha256=rendering.served_sha256(type, key, value, text),
@@ -88,9 +93,21 @@ class Fact(FactRow):
         return fact, True
 
     def count_again(self, now: datetime) -> None:
-        """The same was learned once more. Nothing that is served changes, so the revision stays."""
-        type(self).objects.filter(pk=self.pk).update(times_seen=F("times_seen") + 1, last_seen_at=now)
-        self.refresh_from_db(fields=["times_seen", "last_seen_at"])
+        """The same was learned once more: it lives on where its type counts from that. Nothing that is served changes,
+        so the revision stays."""
+        seen: dict[str, Any] = {"times_seen": F("times_seen") + 1, "last_seen_at": now}
+        later = renewed(self.type, self.value, self.expires_at, now, self.project.types)
+        if later != self.expires_at:
+            # Where somebody named an end meanwhile, that end stays.
+            kept = When(ends_by_type=True, then=Greatest("expires_at", Value(later)))
+            seen["expires_at"] = Case(kept, default=F("expires_at"))
+        type(self).objects.filter(pk=self.pk).update(**seen)
+        self.refresh_from_db(fields=list(seen))
+
+    def look_again(self, now: datetime) -> None:
+        """Somebody doubts it: back before a person, while it stays approved and in use. The revision stays."""
+        type(self).objects.filter(pk=self.pk).update(review_due_at=Least("review_due_at", Value(now)))
+        self.refresh_from_db(fields=["review_due_at"])
 
     def approve(
         self,
@@ -102,7 +119,7 @@ class Fact(FactRow):
         replaces: Fact | None = None,
         **edits: Any,
     ) -> Decision:
-        """Countersigned by `person`, with any last edits (text, value, key, expires_at, everyone, agent_ids).
+        """Countersigned by `person`, with any last edits (as `edit` takes them, and everyone, agent_ids).
 
         Locks the subject, so that two values of one single-valued key cannot both pass; a rival that everyone of the
         same readers had is superseded, in the same batch, and so is `replaces`, a live memory that the person holds
@@ -116,6 +133,7 @@ class Fact(FactRow):
             self._lock(revision)
             if self.subject.frozen_at:
                 raise NotAllowed("This subject is frozen while a privacy request runs. It can be decided afterwards.")
+            edits = self._completed(edits, now)
             expires_at = edits.get("expires_at", self.expires_at)
             if expires_at is not None and expires_at <= now:
                 raise NotAllowed(
@@ -136,7 +154,7 @@ class Fact(FactRow):
                 approved_by_id=person.pk,
                 confirmed_at=now,
                 put_off_until=None,
-                review_due_at=ask_again_at(self.type, now),
+                review_due_at=ask_again_at(self.type, now, self.project.types, self.expires_at),
                 **edits,
             )
 
@@ -161,10 +179,77 @@ class Fact(FactRow):
             old._move(Verb.SUPERSEDE, person, now, to=Status.SUPERSEDED, batch=batch, superseded_by_id=self.pk)
 
     def edit(self, person: Person, *, revision: int, now: datetime, **edits: Any) -> Decision:
-        """Changes the wording, value, key or lifetime of a proposed or approved fact."""
+        """Changes text, value, key, type, nature, use or expires_at of a proposed or approved fact.
+
+        With another type go its key and, where its type gave it its end, its lifetime. What was due to be looked at
+        again has been. Raises FactChanged, NotAllowed.
+        """
         from memory.models.decision import Verb
 
-        return self._decide(Verb.EDIT, person, revision, now, allowed=(Status.PROPOSED, Status.APPROVED), **edits)
+        with transaction.atomic(using=type(self).objects.db):
+            Subject.objects.select_for_update().get(pk=self.subject_id)
+            self._lock(revision)
+            if self.status not in (Status.PROPOSED, Status.APPROVED):
+                raise NotAllowed(f"This memory is {self.get_status_display().lower()} by now.")
+            edits = self._completed(edits, now)
+            self._apply(edits)
+            if self.status == Status.APPROVED:
+                if edits.keys() & {"type", "key"} and type(self).objects.rivals_of(self).exists():
+                    raise NotAllowed("Another value is approved for this key. Withdraw that one first, then edit this.")
+                is_due = self.review_due_at is not None and self.review_due_at <= now
+                if is_due:
+                    edits.update(confirmed_at=now, put_off_until=None)
+                if is_due or edits.keys() & {"type", "expires_at"}:
+                    edits["review_due_at"] = ask_again_at(self.type, now, self.project.types, self.expires_at)
+            return self._move(Verb.EDIT, person, now, **edits)
+
+    def reconfirm(self, person: Person, *, revision: int, now: datetime) -> Decision:
+        """Still true: confirmed by `person` now, its lifetime and the next asking count from now.
+
+        An end that somebody named stays. Raises FactChanged, NotAllowed.
+        """
+        from memory.models.decision import Verb
+
+        with transaction.atomic(using=type(self).objects.db):
+            self._lock(revision)
+            if self.status != Status.APPROVED or (self.expires_at is not None and self.expires_at <= now):
+                raise NotAllowed("Nobody receives this memory any more, so it cannot be confirmed.")
+            ends_at = self.expires_at
+            if self.ends_by_type:
+                fresh = default_expiry(self.type, self.value, now, self.project.types)
+                ends_at = fresh if fresh is None or ends_at is None else max(ends_at, fresh)
+            return self._move(
+                Verb.RECONFIRM,
+                person,
+                now,
+                confirmed_at=now,
+                review_due_at=ask_again_at(self.type, now, self.project.types, ends_at),
+                put_off_until=None,
+                expires_at=ends_at,
+            )
+
+    def _completed(self, edits: dict[str, Any], now: datetime) -> dict[str, Any]:
+        """`edits` with what follows from them. Raises NotAllowed for a value that no fact can have."""
+        edits, before = dict(edits), self.type
+        if edits.get("nature", self.nature) not in NATURES or edits.get("use", self.use) not in USES:
+            raise NotAllowed("A memory is factual or sentiment, and actionable or historical.")
+        name = edits["type"] = edits.get("type", before)
+        if name == before:
+            del edits["type"]
+        elif not name or len(name) > 40 or not name.isprintable() or ":" in name:
+            raise NotAllowed("A type is a name of at most 40 characters, without a colon.")
+        else:
+            # A key begins with its type: `user_preference:timezone`.
+            edits.setdefault("key", f"{name}:{self.key.removeprefix(f'{before}:')}")
+            if len(edits["key"]) > MAX_KEY:
+                raise NotAllowed(f"Its key would have more than {MAX_KEY} characters with that type.")
+        if "expires_at" in edits:
+            edits["ends_by_type"] = False
+        elif self.ends_by_type:
+            value = edits.get("value", self.value)
+            if name != before or due_at(value, now) != due_at(self.value, now):
+                edits["expires_at"] = default_expiry(name, value, now, self.project.types)
+        return edits
 
     def rescope(
         self, person: Person | None, *, revision: int, now: datetime, everyone: bool, agent_ids: list[int]
@@ -220,13 +305,6 @@ class Fact(FactRow):
 
         terms: dict[str, Any] = {"to": Status.REMOVED, "reason": reason, "note": note, "batch": batch}
         return self._decide(Verb.REMOVE, person, revision, now, **terms)
-
-    def reconfirm(self, person: Person, *, revision: int, now: datetime) -> Decision:
-        """Still true, says `person`: asked again when its type says so."""
-        from memory.models.decision import Verb
-
-        again = {"confirmed_at": now, "review_due_at": ask_again_at(self.type, now), "put_off_until": None}
-        return self._decide(Verb.RECONFIRM, person, revision, now, allowed=(Status.APPROVED,), **again)
 
     def put_off(self, person: Person, *, revision: int, now: datetime, until: datetime) -> Decision:
         """Out of today's pile until a day. What it is, a proposal or a live memory, it stays."""

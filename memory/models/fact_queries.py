@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from memory.models.fact_status import Status
-from memory.types import SINGLE_VALUED, type_of
+from memory.types import single_valued
 from projects.models import Agent
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class FactQuerySet(models.QuerySet["Fact"]):
             subject_id=models.OuterRef("subject_id"),
             type=models.OuterRef("type"),
             key=models.OuterRef("key"),
-            type__in=SINGLE_VALUED,
+            type__in=single_valued(agent.project.types),
             status=Status.APPROVED,
             everyone=False,
             agent_ids__contains=[agent.pk],
@@ -50,11 +50,19 @@ class FactQuerySet(models.QuerySet["Fact"]):
         """Proposed, and not put off until later."""
         return self.filter(status=Status.PROPOSED).filter(Q(put_off_until__isnull=True) | Q(put_off_until__lte=now))
 
+    def due_for_review(self, now: datetime) -> Self:
+        """Live memories that a person is asked about again: an agent complained, or its type says it is time."""
+        return (
+            self.live(now)
+            .filter(review_due_at__lte=now)
+            .filter(Q(put_off_until__isnull=True) | Q(put_off_until__lte=now))
+        )
+
     def rivals_of(self, fact: Fact) -> Self:
         """Approved values of the same single-valued key whose readers overlap with this fact's.
 
         An agent's own value and everyone's stand side by side, so they are no rivals."""
-        if not type_of(fact.type).single_valued:
+        if not fact.type_row.single_valued:
             return self.none()
         found = self.filter(
             subject_id=fact.subject_id, type=fact.type, key=fact.key, status=Status.APPROVED, everyone=fact.everyone

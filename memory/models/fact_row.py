@@ -15,7 +15,7 @@ from memory import rendering, short_ids
 from memory.models.fact_queries import FactQuerySet
 from memory.models.fact_status import MOVABLE, TRANSITIONS, Relation, Status
 from memory.models.subject import Subject
-from memory.types import SINGLE_VALUED
+from memory.types import SINGLE_VALUED, FactType, type_of
 from projects.models import Agent, Person, Project
 
 if TYPE_CHECKING:
@@ -65,7 +65,11 @@ class FactRow(models.Model):
     times_seen = models.PositiveIntegerField(default=1)
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
+    # On how many days an agent said that it helped, each agent by itself.
+    helped_count = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
+    # Whether its end is the one its type gives, and moves with it; False where the talk or a person named one.
+    ends_by_type = models.BooleanField(default=True)
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
     approved_at = models.DateTimeField(null=True)
@@ -134,6 +138,11 @@ class FactRow(models.Model):
     def short_id(self) -> str:
         """The id every door shows: short, not countable."""
         return short_ids.encode(self.pk)
+
+    @property
+    def type_row(self) -> FactType:
+        """The row of its type in its project's table. A query where the project is not loaded."""
+        return type_of(self.type, self.project.types)
 
     @property
     def is_current(self) -> bool:

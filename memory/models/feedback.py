@@ -20,8 +20,13 @@ class Feedback(models.Model):
     fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="feedback")
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="+")
     verdict = models.CharField(max_length=10, choices=Verdict.choices)
+    # The day in the project's zone: the same said twice in a day is said once.
+    said_on = models.DateField()
     at = models.DateTimeField()
 
     class Meta:
         ordering = ["-pk"]
-        constraints = [models.CheckConstraint(condition=Q(verdict__in=Verdict.values), name="feedback_verdict_known")]
+        constraints = [
+            models.CheckConstraint(condition=Q(verdict__in=Verdict.values), name="feedback_verdict_known"),
+            models.UniqueConstraint(fields=["fact", "agent", "verdict", "said_on"], name="feedback_once_a_day"),
+        ]

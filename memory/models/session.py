@@ -80,6 +80,9 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["project", "-last_seen_at", "-id"], name="session_by_project"),
             models.Index(fields=["last_seen_at"], condition=Q(status="open"), name="session_open"),
+            # For the sweeper of summaries: whose last word is young, and whose summary has to go.
+            models.Index(fields=["last_seen_at"], name="session_by_last_word"),
+            models.Index(fields=["last_seen_at"], condition=~Q(summary=""), name="session_summarised"),
         ]
 
     def __str__(self) -> str:

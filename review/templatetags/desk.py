@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from memory import short_ids
 from memory.models import Fact, Status
-from memory.types import type_of
 
 register = template.Library()
 
@@ -82,7 +81,7 @@ def state_words(fact: Fact) -> str:
 
 @register.filter
 def type_words(fact: Fact) -> str:
-    row = type_of(fact.type)
+    row = fact.type_row
     return row.words if row.name == fact.type else fact.type.replace("_", " ")
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def seen(agent: Agent, now: datetime) -> set[int]:
-    return {pk for (pk,) in fetch(Fact.objects.db, visible("id"), about(agent, now))}
+    return {pk for (pk,) in fetch(Fact.objects.db, visible(agent, "id"), about(agent, now))}
 
 
 def test_the_prepared_statement_shows_what_visible_to_shows(shop: Cast, now: datetime) -> None:
@@ -38,6 +38,17 @@ def test_the_prepared_statement_shows_what_visible_to_shows(shop: Cast, now: dat
             assert seen(agent, at) == wanted
             shown |= {(agent.slug, len(wanted))}
     assert {("support", 2), ("support", 1), ("sales", 1), ("claude-code", 1), ("support", 0)} <= shown
+
+
+def test_the_prepared_statement_keeps_to_the_types_of_the_project(shop: Cast, now: datetime) -> None:
+    odd = "it's 100% \\odd"
+    for type_ in ("fix", odd):
+        approved(shop.project, shop.rita, "Everyone's.", key=f"{type_}:a")
+        approved(shop.project, shop.rita, "Mine.", key=f"{type_}:a", everyone=False, agent_ids=[shop.support.pk])
+    assert len(seen(shop.support, now)) == 4
+    shop.support.project.types = {"fix": {"single_valued": True}, odd: {"single_valued": True}}
+    assert len(seen(shop.support, now)) == 2
+    assert seen(shop.support, now) == set(Fact.objects.visible_to(shop.support, now).values_list("pk", flat=True))
 
 
 def test_a_constant_with_a_quote_or_a_percent_sign_stays_one() -> None:
