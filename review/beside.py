@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memory.models import Fact, Feedback
 from review.decisions import received
 from review.kinds import Kind, complaints_of
-from review.pieces import Piece, has_hidden
+from review.pieces import Piece, has_hidden, visible
 from review.proof import Proof, proofs_of
 from review.word_diff import diff
 
@@ -23,10 +23,12 @@ VALUE_ON_BUTTON = 24
 
 @dataclass(frozen=True)
 class Claim:
-    """One of two statements of equal weight, with the quote it rests on and who stands behind it."""
+    """One of two statements, with the quote it rests on and who stands behind it."""
 
     fact: Fact
     place: str
+    sentence: tuple[Piece, ...]
+    # The same, with the words marked in which the two differ.
     pieces: tuple[Piece, ...]
     quote: tuple[Piece, ...]
     proof: Proof | None
@@ -77,7 +79,8 @@ def _claim(fact: Fact, place: str, pieces: Iterable[Piece], proofs: tuple[Proof,
     is_short = 0 < len(said) <= VALUE_ON_BUTTON and not has_hidden(said)
     return Claim(
         fact=fact,
-        place=f"{number} · {place}",
+        place=place,
+        sentence=tuple(visible(fact.text)),
         pieces=tuple(pieces),
         quote=hits[0] if hits else (),
         proof=proof,

@@ -13,7 +13,6 @@ from datetime import datetime
 from memory import grounding, rendering, tokens
 from memory.models import BriefServed, Evidence, Fact, Status
 from memory.transcript import Quote
-from memory.types import type_of
 from projects.models import Agent, Membership
 from review.beside import Beside, beside
 from review.decisions import received
@@ -93,6 +92,16 @@ class Card:
         return " and ".join(_names(self.fact, self.agents)) or "its agents"
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether nothing speaks against what the card suggests: then its button is filled."""
+        return self.kind == Kind.STILL_TRUE
+
+    @property
+    def confirm_words(self) -> str:
+        """What the button of a live memory says: it names what it keeps."""
+        return "Still true" if self.kind == Kind.STILL_TRUE else "It holds"
+
+    @property
     def is_broken(self) -> bool:
         """Whether a quote is not in its source: no edit of the sentence mends that."""
         return any(proof.verdict == "mismatch" for proof in self.proofs)
@@ -104,7 +113,7 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
     evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
     by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
-    kind = kind_of(fact, by_key)
+    kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
     stands_beside = beside(fact, kind, proofs)
     missing = _unsupported(fact, evidence)
@@ -113,7 +122,7 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
     known = (
         Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
         .live(now)
-        .exclude(pk__in=[fact.pk, rival.pk if rival else 0])
+        .exclude(pk__in=[fact.pk, rival.pk if rival else 0, fact.related_id or 0])
         .order_by("-times_seen", "-pk")
     )
     return Card(
@@ -238,7 +247,7 @@ def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agen
         flags.append(Flag(f"{len(fact.text)} characters.", "A memory is one sentence; shorten it."))
     if not proofs and fact.source != "manual":
         flags.append(Flag("No quote.", "An agent proposed it and showed nothing; ask yourself how it would know."))
-    if type_of(fact.type).own_agent_only and fact.everyone and len(agents) > 1:
+    if fact.type_row.own_agent_only and fact.everyone and len(agents) > 1:
         flags.append(Flag("Goes to every agent.", "What is known about a customer usually stays with one."))
     return flags
 

@@ -31,6 +31,12 @@ YOURS = {
     "rescope": "Change who sees it",
     "put_off": "Put it off",
     "remove": "Withdraw it",
+    "confirm": "Confirm it",
+    "same": "Count it as the same thing",
+    "keep_first": "Keep the first",
+    "keep_second": "Keep the second",
+    "keep_both": "Keep both",
+    "keep_neither": "Keep neither",
 }
 
 
@@ -173,7 +179,14 @@ def _state(project: Project, today: Pile, now: datetime) -> str:
 
 def _tally(project: Project, person: Person, now: datetime) -> dict[str, Any]:
     """This person's day in numbers: `14 approved, 2 rejected.`, how many agents start with, and when it ended."""
-    words = {Verb.APPROVE: "approved", Verb.REJECT: "rejected", Verb.PUT_OFF: "put off"}
+    words = {
+        Verb.APPROVE: "approved",
+        Verb.RECONFIRM: "confirmed",
+        Verb.MERGE: "merged",
+        Verb.REJECT: "rejected",
+        Verb.REMOVE: "withdrawn",
+        Verb.PUT_OFF: "put off",
+    }
     decided = list(decided_today(project, person, now).values_list("verb", "at"))
     counts = Counter(verb for verb, _ in decided)
     return {

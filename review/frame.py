@@ -31,7 +31,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
     if membership:
         project = membership.project
-        context["waiting_count"] = Fact.objects.filter(project=project).waiting(timezone.now()).count()
+        context["waiting_count"] = Fact.objects.filter(project=project).asking(timezone.now()).count()
         if project.paused_at:
             context["paused"] = [f"All briefs of {project.slug} are paused since {clock(project.paused_at)}."]
         else:

@@ -55,7 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def _rows(memberships: list[Membership], now: datetime) -> list[Row]:
     ids = [membership.project_id for membership in memberships]
     waiting = dict(
-        Fact.objects.filter(project__in=ids).waiting(now).order_by().values_list("project").annotate(Count("pk"))
+        Fact.objects.filter(project__in=ids).asking(now).order_by().values_list("project").annotate(Count("pk"))
     )
     unread = dict(
         Session.objects.filter(project__in=ids, status=SessionStatus.FAILED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from memory.models import Fact, Relation, Status, Verdict
@@ -21,9 +22,9 @@ class Kind(StrEnum):
     COMPLAINT = "Complaint"
 
 
-def kind_of(fact: Fact, rival: Fact | None) -> Kind:
+def kind_of(fact: Fact, rival: Fact | None, now: datetime) -> Kind:
     """The kind of one memory's card; `rival` is the approved value that an approval would replace by its key alone."""
-    if fact.status == Status.APPROVED and fact.review_due_at is not None:
+    if fact.status == Status.APPROVED and fact.review_due_at is not None and fact.review_due_at <= now:
         return Kind.COMPLAINT if complaints_of(fact).exists() else Kind.STILL_TRUE
     if fact.standing:
         return Kind.STANDING

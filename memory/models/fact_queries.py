@@ -58,6 +58,14 @@ class FactQuerySet(models.QuerySet["Fact"]):
             .filter(Q(put_off_until__isnull=True) | Q(put_off_until__lte=now))
         )
 
+    def asking(self, now: datetime) -> Self:
+        """Everything that a person is asked about: proposals that wait, and live memories that are due."""
+        now_or_never = Q(put_off_until__isnull=True) | Q(put_off_until__lte=now)
+        live = Q(status=Status.APPROVED, subject__frozen_at__isnull=True, review_due_at__lte=now) & (
+            Q(expires_at__isnull=True) | Q(expires_at__gt=now)
+        )
+        return self.filter(Q(status=Status.PROPOSED) | live, now_or_never)
+
     def rivals_of(self, fact: Fact) -> Self:
         """Approved values of the same single-valued key whose readers overlap with this fact's.
 

@@ -16,7 +16,7 @@ django.setup()
 from django.utils import timezone  # noqa: E402
 
 from memory import brief, short_ids  # noqa: E402
-from memory.models import BriefServed, Evidence, Fact, Session, Subject, quote_hash  # noqa: E402
+from memory.models import BriefServed, Evidence, Fact, Feedback, Session, StandingPart, Subject, quote_hash  # noqa: E402
 from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
 from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
@@ -184,6 +184,54 @@ def looks(rita: Person, olga: Person) -> dict[str, str]:
     return found
 
 
+def kinds(rita: Person, olga: Person) -> dict[str, str]:
+    """One card of each kind that asks something else than whether a new memory holds, in project kinds."""
+    made = project("kinds", rita, olga)
+    support, sales = agent_of(made), agent_of(made, "sales")
+    talk = factories.session(support, "call-80412", now=NOW)
+    usual = factories.observation(talk, "Our terms are the usual, thirty days from the invoice.")
+    mail = factories.session(support, "mail-2207", now=NOW)
+    since = factories.observation(mail, "Since October we pay all suppliers at 45 days. Please change it on your side.")
+    about = "customer:lindqvist"
+    terms = {"about": about, "key": "customer_fact:payment_days", "agent": support}
+    known = factories.approved(made, olga, "Pays within 30 days of the invoice.", value="30 days", quote=usual, **terms)
+    newer = {"about": about, "key": "customer_fact:payment_terms", "value": "45 days", "agent": support}
+    pays = "Pays within 45 days of the invoice."
+    conflict = quoted(made, pays, [(since, "we pay all suppliers at 45 days")], **newer)
+    Fact.objects.filter(pk=conflict.pk).update(relation="conflicts", related=known)
+
+    region = {"about": "project:project", "key": "choice:klarna_region", "agent": support}
+    klarna = "Klarna is offered only to customers with a delivery address in the UK."
+    first = factories.approved(made, rita, klarna, **region)
+    chat = factories.session(sales, "call-88105", now=NOW)
+    outside = factories.observation(chat, "No Klarna outside the UK, also not for UK cards.")
+    region["key"] = "choice:klarna_outside"
+    same = quoted(made, "Klarna cannot be used outside the UK.", [(outside, "No Klarna outside the UK")], **region)
+    Fact.objects.filter(pk=same.pk).update(relation="same_thing", related=first)
+
+    parts = [
+        factories.approved(made, rita, f"`make {name}` needs Postgres on 5434.", key=f"fix:make.{name}", agent=support)
+        for name in ("test", "seed", "migrate")
+    ]
+    lesson = "Every make target that reads the database needs Postgres on 5434."
+    standing = factories.proposal(made, lesson, key="fix:make", agent=support, standing=True)
+    for part in parts:
+        StandingPart.objects.create(project=made, standing=standing, part=part)
+
+    long_ago = NOW - timedelta(days=200)
+    asked = factories.observation(talk, "Call me after two in the afternoon, mornings are impossible.")
+    hours = {"about": "customer:weber", "key": "user_preference:call_time", "agent": support, "quote": asked}
+    still = factories.approved(made, olga, "Wants to be called after 14:00.", now=long_ago, **hours)
+    promo = {"key": "choice:promo_grace", "agent": support}
+    doubted = factories.approved(
+        made, rita, "Promo codes are honoured for 7 days after they end.", now=long_ago, **promo
+    )
+    Fact.objects.filter(pk=doubted.pk).update(review_due_at=NOW)
+    Feedback.objects.create(project=made, fact=doubted, agent=sales, verdict="misled", at=NOW, said_on=NOW.date())
+    shown = {"conflict": conflict, "same": same, "standing": standing, "still": still, "complaint": doubted}
+    return {name: f"/p/kinds/review?card={fact.short_id}" for name, fact in shown.items()}
+
+
 def hostile(rita: Person) -> list[str]:
     """Every payload in every field that an agent, or a person, fills; the addresses of what was made."""
     named = factories.person("hostile@example.com", name=PAYLOADS[0][:100])
@@ -270,7 +318,7 @@ def seed() -> dict[str, Any]:
         factories.session(agent_of(read), "call-1", now=NOW, status="distilled")
         journey = project("journey", rita, agents=("claude-code", "reviewer"))
         keys = {agent.slug: ApiKey.objects.issue(agent, rita)[1] for agent in Agent.objects.filter(project=journey)}
-        return {"keys": keys, "looks": looks(rita, olga), "hostile": hostile(rita)}
+        return {"keys": keys, "looks": looks(rita, olga) | kinds(rita, olga), "hostile": hostile(rita)}
 
 
 if __name__ == "__main__":

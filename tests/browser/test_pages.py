@@ -29,6 +29,11 @@ CARDS = (
     "private",
     "mismatch",
     "often",
+    "conflict",
+    "same",
+    "standing",
+    "still",
+    "complaint",
 )
 # A sentence and a quote of hundreds of letters without a space may be scrolled.
 FITTING = set(CARDS) - {"wide"}
