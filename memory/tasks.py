@@ -21,5 +21,9 @@ def expire_facts(**kwargs: Any) -> None:
     expiry.expire(timezone.now())
 
 
+def renew_used_facts(**kwargs: Any) -> None:
+    expiry.renew_used(timezone.now())
+
+
 def embed_missing(**kwargs: Any) -> None:
     embedding_store.embed_missing()

@@ -104,6 +104,11 @@ class Fact(FactRow):
         type(self).objects.filter(pk=self.pk).update(**seen)
         self.refresh_from_db(fields=list(seen))
 
+    def live_until(self, later: datetime) -> int:
+        """It was used: 1 where its end moved to `later`, 0 where it ends later still, or by somebody's word."""
+        own_end = type(self).objects.filter(pk=self.pk, ends_by_type=True, expires_at__lt=later)
+        return own_end.update(expires_at=later)
+
     def look_again(self, now: datetime) -> None:
         """Somebody doubts it: back before a person, while it stays approved and in use. The revision stays."""
         type(self).objects.filter(pk=self.pk).update(review_due_at=Least("review_due_at", Value(now)))

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from pytest_django import DjangoAssertNumQueries
 
+from memory import brief, expiry
 from memory.models import Fact, NotAllowed, Status
 from memory.models.lifetimes import ask_again_at, default_expiry
 from memory.retrieval import priority
@@ -208,6 +210,44 @@ def test_another_due_day_moves_the_end(shop: Cast) -> None:
     assert fact.expires_at == datetime(2026, 12, 4, tzinfo=UTC)
     fact.edit(shop.rita, revision=1, now=NOON, value={"due_on": "2026-11-22"})
     assert fact.expires_at == datetime(2026, 12, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("key", "end", "gained"),
+    [
+        ("fix:a", None, days(20)),
+        ("error:a", None, days(20)),
+        ("problem:a", None, days(0)),
+        ("environment:a", None, days(0)),
+        ("fix:a", NOON + days(40), days(0)),
+    ],
+)
+def test_being_in_a_brief_lets_live_on_what_counts_from_use(
+    shop: Cast, key: str, end: datetime | None, gained: timedelta
+) -> None:
+    fact = approved(shop.project, shop.rita, key=key, now=NOON, expires_at=end)
+    ends_at = fact.expires_at
+    assert expiry.renew_used(NOON + days(20)) == 0
+    brief.serve(shop.support, subjects=[("customer", "cust_123")], max_tokens=500, now=NOON + days(20))
+    assert expiry.renew_used(NOON + days(21)) == (1 if gained else 0)
+    assert expiry.renew_used(NOON + days(21)) == 0
+    fact.refresh_from_db()
+    assert fact.expires_at is not None
+    assert ends_at is not None
+    assert (fact.expires_at - ends_at, fact.revision) == (gained, 2)
+
+
+def test_a_use_is_rolled_up_once_a_day_at_most_and_in_few_queries(
+    shop: Cast, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    facts = [approved(shop.project, shop.rita, f"Lesson {n}.", key=f"fix:{n}", now=NOON) for n in range(30)]
+    asked = {"subjects": [("customer", "cust_123")], "max_tokens": 5000}
+    brief.serve(shop.support, now=NOON + days(1 / 24), **asked)
+    # An hour more is not worth a write; the two reads stay two however many there are.
+    with django_assert_max_num_queries(8):
+        assert expiry.renew_used(NOON + days(2 / 24)) == 0
+    brief.serve(shop.support, now=NOON + days(30 / 24), **asked)
+    assert expiry.renew_used(NOON + days(31 / 24)) == len(facts)
 
 
 @pytest.mark.parametrize(
