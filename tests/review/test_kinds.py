@@ -203,6 +203,17 @@ def test_still_true_comes_back_and_is_confirmed_or_withdrawn(cast: Cast, due: Fa
     assert states(cast, due) == [Status.REMOVED]
 
 
+def test_a_live_memory_is_corrected_and_so_confirmed(cast: Cast, due: Fact) -> None:
+    client = signed_in(cast.rita)
+    panel = client.get(f"/p/shop/review?card={due.short_id}&panel=edit").content.decode()
+    assert "Save and confirm" in panel
+    assert "Save and approve" not in panel
+    assert answer(client, due, "edit", text="Prefers letters.").status_code == 200
+    assert "Still true?" not in desk(client)
+    with tenancy.project(cast.project.pk):
+        assert Fact.objects.get(pk=due.pk).text == "Prefers letters."
+
+
 def test_what_is_put_off_comes_back_later(cast: Cast, due: Fact) -> None:
     client = signed_in(cast.rita)
     answer(client, due, "put_off", until="tomorrow")
