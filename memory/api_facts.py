@@ -10,7 +10,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import AwareDatetime, Field
 
-from memory import proposals, retrieval, short_ids
+from memory import api_limits, feedback, proposals, retrieval, short_ids
 from memory.agent_auth import Bearer, Caller, caller
 from memory.api_errors import ApiError, NotFound
 from memory.api_values import Body, FactOut, cursor_pk, fact_out, halves, known_subject, only
@@ -73,6 +73,15 @@ class Proposal(Body):
 
 class ProposedOut(Schema):
     status: Literal["proposed", "counted", "rejected before"]
+    id: str
+
+
+class Said(Body):
+    verdict: Literal["helped", "misled", "stale"]
+
+
+class SaidOut(Schema):
+    status: feedback.Given
     id: str
 
 
@@ -189,6 +198,26 @@ def one(request: HttpRequest, fact_id: str) -> dict[str, Any]:
         found = fact_out(fact, who.project.timezone)
         _audit(who, "fact.read", [fact.pk])
     return found
+
+
+@router.post(
+    "/facts/{fact_id}/feedback",
+    response={200: SaidOut, 202: SaidOut},
+    auth=Bearer("brief"),
+    summary="Say whether a fact helped",
+)
+def say(request: HttpRequest, fact_id: str, payload: Said) -> Status[dict[str, Any]]:
+    """202: noted; 200: this agent said so today already. `misled` and `stale` bring it before a person."""
+    who = caller(request)
+    api_limits.take(who.key_id)
+    pk = short_ids.decode(fact_id)
+    given = None
+    if pk is not None:
+        with tenancy.project(who.project.pk):
+            given = feedback.give(who.agent, pk, payload.verdict, timezone.now())
+    if given is None:
+        raise NotFound
+    return Status(202 if given == "noted" else 200, {"status": given, "id": fact_id})
 
 
 def _audit(who: Caller, action: str, ids: list[int]) -> None:

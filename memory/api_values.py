@@ -44,6 +44,8 @@ class FactOut(Schema):
     last_seen_on: date
     confirmed_on: date | None
     expires_at: datetime | None
+    # "actionable", or "historical": it was so, and is told for the sake of its story.
+    use: str
 
 
 def fact_out(fact: Fact, zone: str) -> dict[str, Any]:
@@ -59,6 +61,7 @@ def fact_out(fact: Fact, zone: str) -> dict[str, Any]:
         "last_seen_on": day(fact.last_seen_at, zone),
         "confirmed_on": day(fact.confirmed_at, zone) if fact.confirmed_at else None,
         "expires_at": fact.expires_at,
+        "use": fact.use,
     }
 
 

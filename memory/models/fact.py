@@ -109,6 +109,10 @@ class Fact(FactRow):
         own_end = type(self).objects.filter(pk=self.pk, ends_by_type=True, expires_at__lt=later)
         return own_end.update(expires_at=later)
 
+    def count_help(self) -> None:
+        """An agent said that it helped."""
+        type(self).objects.filter(pk=self.pk).update(helped_count=F("helped_count") + 1)
+
     def look_again(self, now: datetime) -> None:
         """Somebody doubts it: back before a person, while it stays approved and in use. The revision stays."""
         type(self).objects.filter(pk=self.pk).update(review_due_at=Least("review_due_at", Value(now)))

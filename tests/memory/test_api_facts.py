@@ -55,7 +55,7 @@ def test_a_fact_is_found_by_key_by_prefix_by_words_and_by_id(cast: Cast, client:
     found = client.get(f"facts/{fact.short_id}").json()
     assert list(found) == [
         *("id", "type", "key", "value", "text", "subject", "standing", "times_seen"),
-        *("last_seen_on", "confirmed_on", "expires_at"),
+        *("last_seen_on", "confirmed_on", "expires_at", "use"),
     ]
     assert (found["id"], found["subject"]) == (fact.short_id, "customer:cust_123")
 
