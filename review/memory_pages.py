@@ -35,6 +35,8 @@ from review.word_diff import diff
 PAGE = 50
 # Exact counts of large lists cost 27 ms; nobody reads past a thousand.
 COUNT_CAP = 1000
+# Of the times that something refused was learned again, the last ones.
+SHOWN_AGAIN = 20
 VIEWS = (
     ("approved", "Approved", Q(status=Status.APPROVED)),
     ("proposed", "Proposed", Q(status=Status.PROPOSED)),
@@ -181,6 +183,7 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
         "steps": history(found, membership),
         "who_gets_it": [(agent, _gate(found, agent, now)) for agent in view.agents],
         "who_got_it": _served(found),
+        "came_again": list(found.suppressions.select_related("session").order_by("-pk")[:SHOWN_AGAIN]),
         "briefs": decisions.received(found),
         "can_review": membership.can_review,
         "reasons": decisions.REASONS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import brief_pages, desk_pages, memory_pages, session_pages
+from review import brief_pages, desk_pages, memory_pages, scorecard_pages, session_pages
 from review.settings_urls import settings_patterns
 
 app_name = "review"
@@ -13,6 +13,8 @@ urlpatterns = [
     path("p/<slug:slug>/review/undo", desk_pages.undo_last, name="undo_last"),
     path("p/<slug:slug>/memory", memory_pages.memory, name="memory"),
     path("p/<slug:slug>/memory/new", memory_pages.new, name="new_fact"),
+    path("p/<slug:slug>/memory/filtered", scorecard_pages.filtered, name="filtered"),
+    path("p/<slug:slug>/scorecard", scorecard_pages.score, name="scorecard"),
     path("facts/<str:short_id>", memory_pages.fact, name="fact"),
     path("facts/<str:short_id>/decisions", desk_pages.decide, name="decisions"),
     path("decisions/<int:pk>/undo", desk_pages.undo, name="undo"),
