@@ -178,6 +178,29 @@ else:
     MAIL_IS_SENT = False
 DEFAULT_FROM_EMAIL = "countersign@localhost"
 
+
+def _secret(name: str) -> str:
+    """A key as a header takes it, or ""."""
+    key = env.str(name, default="").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ImproperlyConfigured(f"{name} holds characters that no key has.")
+    return key
+
+
+def _address(name: str) -> str:
+    """Where a provider is reached, or "" for its own address."""
+    url = env.str(name, default="").strip().rstrip("/")
+    if url and not url.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"{name} must be an address that begins with http:// or https://")
+    return url
+
+
+# Hosted models. A key alone sends nothing: each project chooses who reads its sessions.
+ANTHROPIC_API_KEY = _secret("ANTHROPIC_API_KEY")
+ANTHROPIC_BASE_URL = _address("ANTHROPIC_BASE_URL")
+OPENAI_API_KEY = _secret("OPENAI_API_KEY")
+OPENAI_BASE_URL = _address("OPENAI_BASE_URL")
+
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
@@ -246,7 +269,8 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django.db.backends": {"level": "WARNING"},
-        "httpx": {"level": "WARNING"},
+        # What the SDKs of providers log below a warning holds addresses, and at their lowest level bodies.
+        **{name: {"level": "WARNING"} for name in ("httpx", "httpx2", "anthropic", "openai")},
     },
 }
 

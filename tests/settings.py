@@ -18,3 +18,6 @@ if OWNS_DATA:
 os.environ["COUNTERSIGN_DATA"] = os.environ["COUNTERSIGN_TEST_DATA"]
 
 from config.settings import *  # noqa: E402, F403
+
+# A key in the developer's own environment must not reach a test.
+ANTHROPIC_API_KEY = ANTHROPIC_BASE_URL = OPENAI_API_KEY = OPENAI_BASE_URL = ""

@@ -1,0 +1,186 @@
+"""From what a model said to candidates (values): fields put right, quotes found, orders left out, repeats joined."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any
+
+from memory.distillers.hosted import quotes
+from memory.distillers.hosted.prompt import ABOUT
+from memory.distillers.hosted.replies import Said
+from memory.rendering import one_line
+from memory.transcript import Candidate, Quote, Seen
+from memory.types import TYPES, type_of
+
+MOST_QUOTES = 3
+GRACE = timedelta(days=14)  # a commitment is of use a little after its day
+KEY_LIMIT = 200
+
+# Whom a type is about where the model does not say.
+_ABOUT = {
+    "user_preference": "person",
+    **dict.fromkeys(("account_detail", "customer_fact", "problem", "commitment", "sentiment"), "customer"),
+}
+# What only the person of the session can say of themselves: no tool's output and no agent.
+_SAID_BY_THE_PERSON = frozenset({"user_preference", "sentiment"})
+# Text in what an agent read that speaks to whoever reads it by machine.
+_ORDER = re.compile(
+    r"\b(?:note|message|instructions?|attention|reminder)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?"
+    r"(?:ai\b|assistants?\b|agents?\b|models?\b|llms?\b|chatbots?\b|bots?\b|summari[sz]ers?\b)"
+    r"|\b(?:ai assistants?|assistants?|llms?|language models?|chatbots?)\s+(?:must|should|shall|have to|are to|is to)\b"
+    r"|\b(?:store|save|keep|record|remember|memori[sz]e|add|note)\b.{0,40}"
+    r"\b(?:preferences?|memories|(?:your|long[- ]term|persistent) memory)\b"
+    r"|\bignore (?:all |any |the )?(?:previous|prior|above|earlier)\b|\b(?:house|standing) rule\b"
+    r"|\bsystem prompt\b|\byou are now\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_BESIDE = 300  # characters round a quote in which such an order taints it
+_KEY_JUNK = re.compile(r"[^\w.@/+-]+")
+
+
+def build(
+    said: Iterable[Said], numbered: Mapping[int, Seen], order: Sequence[int], zone: tzinfo, dropped: Counter[str]
+) -> list[Candidate]:
+    """Candidates in the order they were said; what may not become one is counted in `dropped`.
+
+    A quote that is not found stays without a place: grounding drops and counts it like any other.
+    """
+    made = []
+    by_ref = {seen.ref: seen for seen in numbered.values()}
+    for one in said:
+        found = tuple(_quote(words, number, numbered, order) for number, words in one.quotes[:MOST_QUOTES])
+        candidate = _candidate(one, found, zone)
+        if reason := _untrusted(candidate, by_ref):
+            dropped[reason] += 1
+        else:
+            made.append(candidate)
+    return made
+
+
+def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The same lesson of two pieces once: same key and value, same sentence, or same words quoted for the same type.
+
+    Of a type that holds one value per key the later stands; where both say the same, their quotes are joined.
+    """
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        for place, other in enumerate(kept):
+            if _says_the_same(candidate, other):
+                joined = dict.fromkeys((*other.quotes, *candidate.quotes))
+                kept[place] = replace(candidate, quotes=tuple(joined)[:MOST_QUOTES])
+                break
+            if _replaces(candidate, other):
+                kept[place] = candidate
+                break
+        else:
+            kept.append(candidate)
+    return kept
+
+
+def _says_the_same(one: Candidate, other: Candidate) -> bool:
+    if (one.type, one.about) != (other.type, other.about):
+        return False
+    return _folded(one.text) == _folded(other.text) or (
+        one.key == other.key and _folded(one.value) == _folded(other.value)
+    )
+
+
+def _replaces(one: Candidate, other: Candidate) -> bool:
+    if (one.type, one.about) != (other.type, other.about):
+        return False
+    if one.key == other.key and type_of(one.type).single_valued:
+        return True
+    # The overlap of two pieces, read twice and worded twice.
+    return bool(one.quotes) and set(one.quotes) == set(other.quotes)
+
+
+def _folded(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else json.dumps(value, sort_keys=True)).casefold().rstrip(".")
+
+
+def _quote(words: str, number: int | None, numbered: Mapping[int, Seen], order: Sequence[int]) -> Quote:
+    found = quotes.find(words, number, numbered, order)
+    if found is not None:
+        return found
+    seen = numbered.get(number) if number is not None else None
+    return Quote(seen.ref if seen is not None else -1, 0, 0, words)
+
+
+def _candidate(said: Said, found: tuple[Quote, ...], zone: tzinfo) -> Candidate:
+    type_ = said.type.casefold().replace(" ", "_").replace("-", "_")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", type_):
+        type_ = "note"
+    text = _sentence(said)
+    due = _moment(said.due, zone) if type_ == "commitment" else None
+    ends = _moment(said.expires_on, zone)
+    return Candidate(
+        type_,
+        _key(type_, said),
+        _value(said, type_, due),
+        text,
+        tuple(dict.fromkeys(found)),
+        said.about if said.about in ABOUT else _ABOUT.get(type_, "repo" if type_ in TYPES else "project"),
+        nature="sentiment" if type_ == "sentiment" else "factual",
+        expires_at=due + GRACE if due is not None else ends,
+    )
+
+
+def _sentence(said: Said) -> str:
+    """Its text, else its value where that is a sentence, else both in the shortest one there is."""
+    text = one_line(said.text or (said.value if isinstance(said.value, str) else ""))
+    if text and not said.text and len(text.split()) < 3:
+        text = f"{said.key.rpartition(':')[2]} is {text}"
+    elif not text:
+        text = f"{said.key.rpartition(':')[2]} is {one_line(json.dumps(said.value, ensure_ascii=False, default=str))}"
+    return text if text.endswith((".", "!", "?", "。", "！", "？", "…", "”", '"', ")", "）", "」", "`")) else f"{text}."
+
+
+def _key(type_: str, said: Said) -> str:
+    bare = said.key.casefold().removeprefix(f"{type_}:") or ".".join(said.text.casefold().split()[:5])
+    bare = _KEY_JUNK.sub(".", one_line(bare)).strip(".")[:KEY_LIMIT] or "fact"
+    return f"{type_}:{bare}"
+
+
+def _value(said: Said, type_: str, due: datetime | None) -> Any:
+    value = said.value if said.value is not None else said.text
+    if type_ == "commitment" and due is not None:
+        return {"what": value, "due": due.isoformat(), "due_on": due.isoformat()}
+    if type_ == "problem" and said.state in ("open", "solved"):
+        return {"what": value, "state": said.state}
+    return value
+
+
+def _moment(written: str, zone: tzinfo) -> datetime | None:
+    """A day is over at its end, where the session was. What is no date is none."""
+    try:
+        if len(written) <= 10:
+            return datetime.combine(date.fromisoformat(written), time(23, 59, 59), zone).astimezone(UTC)
+        moment = datetime.fromisoformat(written)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _untrusted(candidate: Candidate, by_ref: Mapping[int, Seen]) -> str:
+    """Why what was quoted cannot carry this fact, or "": nobody said it who could, or it gives orders to machines."""
+    cited = [by_ref[quote.ref] for quote in candidate.quotes if quote.ref in by_ref]
+    if not cited or any(seen.kind == "message" and seen.role == "user" for seen in cited):
+        return ""
+    if candidate.type in _SAID_BY_THE_PERSON:
+        return "not_said_by_the_person"
+    if any(_gives_orders(quote, by_ref[quote.ref].text) for quote in candidate.quotes if quote.ref in by_ref):
+        return "instruction_in_output"
+    return ""
+
+
+def _gives_orders(quote: Quote, text: str) -> bool:
+    """Whether the quoted words, or the paragraph they stand in, speak to whoever reads it by machine."""
+    start, end = max(quote.start - _BESIDE, 0), quote.end + _BESIDE
+    first = text.rfind("\n\n", start, quote.start)
+    last = text.find("\n\n", quote.end, end)
+    return bool(_ORDER.search(text[first + 2 if first >= 0 else start : last if last >= 0 else end]))
