@@ -16,7 +16,7 @@ django.setup()
 from django.utils import timezone  # noqa: E402
 
 from memory import brief, short_ids  # noqa: E402
-from memory.models import BriefServed, Evidence, Fact, Feedback, Session, StandingPart, Subject, quote_hash  # noqa: E402
+from memory.models import BriefServed, Evidence, Fact, Feedback, Session, StandingPart, Subject, Suppression, quote_hash  # noqa: E402
 from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
 from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
@@ -228,6 +228,11 @@ def kinds(rita: Person, olga: Person) -> dict[str, str]:
     )
     Fact.objects.filter(pk=doubted.pk).update(review_due_at=NOW)
     Feedback.objects.create(project=made, fact=doubted, agent=sales, verdict="misled", at=NOW, said_on=NOW.date())
+    vague = factories.proposal(made, "Customers like fast answers.", key="note:fast", agent=support)
+    vague.reject(rita, revision=vague.revision, now=NOW, reason="vague")
+    Suppression.objects.create(
+        project=made, fact=vague, session=talk, text="Customers like quick answers.", similarity=0.8, at=NOW
+    )
     shown = {"conflict": conflict, "same": same, "standing": standing, "still": still, "complaint": doubted}
     return {name: f"/p/kinds/review?card={fact.short_id}" for name, fact in shown.items()}
 

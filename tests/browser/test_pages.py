@@ -53,6 +53,10 @@ PAGES = {
     "sessions-empty": "/p/unheard/sessions",
     "briefs-empty": "/p/unheard/briefs",
     "new": "/p/looks/memory/new",
+    "scorecard": "/p/looks/scorecard",
+    "scorecard-empty": "/p/unheard/scorecard",
+    "filtered": "/p/kinds/memory/filtered",
+    "filtered-empty": "/p/unheard/memory/filtered",
 }
 # Pixels from the top where the bar at the foot of a card begins, at 800.
 BAR = 743
