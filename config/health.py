@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 
 from config import checks, embedded, embedded_files, launch, running
 
@@ -121,6 +122,7 @@ def _database() -> Iterator[Finding]:
             return
         yield Finding("schema", True, "All migrations are applied.")
         yield _role()
+        yield _vectors()
     except DatabaseError as problem:
         yield Finding("postgres", False, launch.database_is_down(problem), UP if bundled else "")
 
@@ -159,6 +161,19 @@ def _role() -> Finding:
     except checks.RefusedToStart as refusal:
         return Finding("role", False, str(refusal), "")
     return Finding("role", True, "Requests run under row-level security.")
+
+
+def _vectors() -> Finding:
+    from memory import embedding_store
+    from projects import tenancy
+
+    with tenancy.system("operator"):
+        waiting = embedding_store.waiting_count(timezone.now())
+    if not waiting:
+        return Finding("vectors", True, "Every approved memory has a vector of the current model.")
+    who = "1 approved memory waits" if waiting == 1 else f"{waiting} approved memories wait"
+    sentence = f"{who} for a vector; until a worker has made it, words alone find what was said."
+    return Finding("vectors", False, sentence, f"{launch.MANAGE} worker")
 
 
 def _model() -> Finding:

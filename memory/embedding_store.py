@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import CharField, Exists, F, Func, OuterRef
+from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
 
 from memory import embeddings
 from memory.models import Fact, FactEmbedding, Status
@@ -19,6 +20,7 @@ from projects import tenancy
 
 log = logging.getLogger(__name__)
 SWEEP_LIMIT = 500  # about 2 s of one core
+SWEPT_WITHIN = timedelta(minutes=2)
 
 
 class _Sha256(Func):
@@ -31,7 +33,8 @@ def text_sha256(text: str) -> str:
 
 
 def embed_facts(facts: Sequence[Fact]) -> int:
-    """Writes the vectors that are missing or older than their text; returns how many. Raises EmbedderUnavailable."""
+    """Writes the vectors that are missing or older than their text; returns how many. A text that the embedder has no
+    vector for costs only itself. Raises EmbedderUnavailable."""
     hashes = {fact.pk: text_sha256(fact.text) for fact in facts}
     fresh = set(
         FactEmbedding.objects.filter(
@@ -39,8 +42,8 @@ def embed_facts(facts: Sequence[Fact]) -> int:
         ).values_list("fact_id", "text_sha256")
     )
     stale = [fact for fact in {fact.pk: fact for fact in facts}.values() if (fact.pk, hashes[fact.pk]) not in fresh]
-    vectors = embeddings.embed([fact.text for fact in stale])
-    FactEmbedding.objects.bulk_create(
+    vectors = _vectors([fact.text for fact in stale])
+    made = FactEmbedding.objects.bulk_create(
         [
             FactEmbedding(
                 project_id=fact.project_id,
@@ -51,12 +54,28 @@ def embed_facts(facts: Sequence[Fact]) -> int:
                 vector=vector,
             )
             for fact, vector in zip(stale, vectors, strict=True)
+            if vector is not None
         ],
         update_conflicts=True,
         unique_fields=["fact", "model", "precision"],
         update_fields=["text_sha256", "vector"],
     )
-    return len(stale)
+    return len(made)
+
+
+def _vectors(texts: Sequence[str]) -> list[list[float] | None]:
+    try:
+        return [*embeddings.embed(texts)]
+    except embeddings.BadVector:
+        return [_vector(text) for text in texts]
+
+
+def _vector(text: str) -> list[float] | None:
+    try:
+        return embeddings.embed([text])[0]
+    except embeddings.BadVector as unfit:
+        log.warning("%s A memory is found by its words alone.", unfit)
+        return None
 
 
 def refresh(fact: Fact) -> bool:
@@ -67,25 +86,37 @@ def refresh(fact: Fact) -> bool:
     try:
         # A savepoint: when this fails, the decision around it stands.
         with transaction.atomic(using=FactEmbedding.objects.db):
-            embed_facts([fact])
+            if embed_facts([fact]):
+                return True
     except embeddings.EmbedderUnavailable as missing:
         log.warning("%s Memories are found by their words until then.", missing)
-        FactEmbedding.objects.filter(fact=fact).exclude(text_sha256=text_sha256(fact.text)).delete()
-        return False
-    return True
+    vectors = FactEmbedding.objects.filter(fact=fact)
+    vectors.exclude(text_sha256=text_sha256(fact.text)).delete()
+    return vectors.filter(model=embeddings.MODEL_ID, precision=embeddings.PRECISION).exists()
 
 
-def embed_missing() -> int:
-    """Up to 500 proposed or approved facts of any project whose vector is missing or old; returns how many it made."""
+def waiting_count(now: datetime) -> int:
+    """Approved facts, in sight of the caller, that no current vector stands for although a sweep has passed since: the
+    embedder is missing, or another than the one they were made with."""
+    return _without_vector().filter(status=Status.APPROVED, approved_at__lte=now - SWEPT_WITHIN).count()
+
+
+def _without_vector() -> QuerySet[Fact]:
     made = FactEmbedding.objects.filter(
         fact=OuterRef("pk"),
         model=embeddings.MODEL_ID,
         precision=embeddings.PRECISION,
         text_sha256=_Sha256(OuterRef("text")),
     )
+    return Fact.objects.filter(~Exists(made))
+
+
+def embed_missing() -> int:
+    """Up to 500 proposed or approved facts of any project whose vector is missing or old; returns how many it made."""
     with tenancy.system("sweeper"):
         missing = list(
-            Fact.objects.filter(~Exists(made), status__in=(Status.APPROVED, Status.PROPOSED))
+            _without_vector()
+            .filter(status__in=(Status.APPROVED, Status.PROPOSED))
             .select_for_update(of=("self",), skip_locked=True, no_key=True)
             .order_by(F("approved_at").desc(nulls_last=True), "-pk")[:SWEEP_LIMIT]
         )

@@ -34,8 +34,8 @@ class EmbedderUnavailable(Exception):
     """The model, its vocabulary or the runtime is missing or not the pinned one. The message says what to do."""
 
 
-class BadVector(ValueError):
-    """A vector that must not be stored: wrong length, not finite, or zero."""
+class BadVector(EmbedderUnavailable, ValueError):
+    """A vector that must not be stored: wrong length, not finite, or zero. To who asked, as good as no embedder."""
 
 
 class Embedder(Protocol):

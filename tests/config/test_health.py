@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connections
 from django.test import Client
+from django.utils import timezone
 
 from config import checks, health, launch, running
 from config.health import Finding
+from memory import embedding_store
+from projects import tenancy
+from tests import factories
+from tests.factories import Cast
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -126,3 +132,16 @@ def test_role_that_sees_through_row_level_security_may_not_serve(change: str, re
         cursor.execute("SET LOCAL ROLE countersign_app")
     with pytest.raises(checks.RefusedToStart, match=rf"role countersign_app {reason}"):
         checks.refuse_unsafe_role("owner")
+
+
+@pytest.mark.django_db
+def test_memories_that_wait_for_a_vector_are_told_with_their_number(cast: Cast) -> None:
+    assert health._vectors().ok
+    with tenancy.project(cast.project.pk):
+        factories.approved(cast.project, cast.rita, now=timezone.now() - timedelta(hours=1))
+    found = health._vectors()
+    assert not found.ok
+    assert found.sentence.startswith("1 approved memory waits for a vector")
+    assert found.mend.endswith("worker")
+    embedding_store.embed_missing()
+    assert health._vectors().ok

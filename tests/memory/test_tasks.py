@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pydoc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -134,6 +134,42 @@ def test_a_vector_of_an_older_text_does_not_outlive_a_missing_model(
         assert not embedding_store.refresh(fact)
     assert not FactEmbedding.objects.exists()
     assert embedding_store.embed_missing() == 1
+
+
+class Picky:
+    """An embedder that has no vector for one text."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[0.0 if "nothing" in text else 0.1] * embeddings.DIMENSIONS for text in texts]
+
+
+@pytest.fixture
+def picky() -> Iterator[None]:
+    embeddings.use(Picky())
+    yield
+    embeddings.use(None)
+
+
+def test_a_text_without_a_vector_costs_no_other_text_its_own(shop: Cast, now: datetime, picky: None) -> None:
+    later = now + timedelta(minutes=5)
+    good = factories.approved(shop.project, shop.rita, "Parcels go to Mill Lane.")
+    bad = factories.approved(shop.project, shop.rita, "It means nothing.", key="choice:x")
+    assert embedding_store.embed_missing() == 1
+    assert FactEmbedding.objects.get().fact == good
+    assert embedding_store.waiting_count(now) == 0, "a sweep has not passed yet"
+    assert embedding_store.waiting_count(later) == 1
+    assert not embedding_store.refresh(bad)
+    bad.edit(shop.rita, revision=bad.revision, now=now, text="It means a lot.")
+    assert embedding_store.refresh(bad)
+    assert embedding_store.waiting_count(later) == 0
+
+
+def test_a_vector_goes_when_its_text_is_changed_into_one_without(shop: Cast, now: datetime, picky: None) -> None:
+    fact = factories.approved(shop.project, shop.rita, "Parcels go to Mill Lane.")
+    assert embedding_store.refresh(fact)
+    fact.edit(shop.rita, revision=fact.revision, now=now, text="It means nothing.")
+    assert not embedding_store.refresh(fact)
+    assert not FactEmbedding.objects.exists()
 
 
 # By hand --------------------------------------------------------------------------------------------------------------
