@@ -109,6 +109,7 @@ def _looked_up(
         if subject is not None:
             about = known_subject(who.agent, subject)
             if about is None:
+                _audit(who, "facts.lookup", [])
                 return {"items": [], "next_cursor": None}
         page = retrieval.lookup(
             who.agent,
@@ -133,6 +134,7 @@ def search(request: HttpRequest, payload: Search) -> dict[str, Any]:
         if payload.subject is not None:
             about = known_subject(who.agent, payload.subject)
             if about is None:
+                _audit(who, "facts.search", [])
                 return {"items": []}
         hits = retrieval.search(
             who.agent,
@@ -189,14 +191,13 @@ def one(request: HttpRequest, fact_id: str) -> dict[str, Any]:
     """A fact this agent may see. One it may not see answers as one that never was."""
     who = caller(request)
     pk = short_ids.decode(fact_id)
-    if pk is None:
-        raise NotFound
     with tenancy.project(who.project.pk):
-        fact = retrieval.visible(who.agent, pk, timezone.now())
-        if fact is None:
-            raise NotFound
-        found = fact_out(fact, who.project.timezone)
-        _audit(who, "fact.read", [fact.pk])
+        fact = retrieval.visible(who.agent, pk, timezone.now()) if pk is not None else None
+        # Asking for what one may not see is written down as well, without saying what it was.
+        _audit(who, "fact.read", [fact.pk] if fact is not None else [])
+        found = fact_out(fact, who.project.timezone) if fact is not None else None
+    if found is None:
+        raise NotFound
     return found
 
 

@@ -104,6 +104,24 @@ def test_every_reading_is_in_the_audit(cast: Cast, client: AgentClient) -> None:
     ]
 
 
+def test_a_reading_that_gave_nothing_is_in_the_audit_too(cast: Cast, client: AgentClient) -> None:
+    hidden = known(cast, everyone=False, agent_ids=[cast.sales.pk])
+    client.post("facts/lookup", {"key": "no:such"})
+    client.post("facts/lookup", {"key": KEY, "subject": "customer:nobody"})
+    client.post("facts/search", {"query": "Berlin", "subject": "customer:nobody"})
+    assert client.get(f"facts/{hidden.short_id}").status == 404
+    assert client.get("facts/nonsense").status == 404
+    with tenancy.project(cast.project.pk):
+        events = AuditEvent.objects.filter(actor_id=cast.support.pk, actor_kind="agent").order_by("pk")
+        assert [(event.action, event.object_ids, event.count) for event in events] == [
+            ("facts.lookup", [], 0),
+            ("facts.lookup", [], 0),
+            ("facts.search", [], 0),
+            ("fact.read", [], 0),
+            ("fact.read", [], 0),
+        ]
+
+
 def test_a_fact_reaches_its_scope_by_every_door_and_nobody_else_by_any(
     cast: Cast, client: AgentClient, sales: AgentClient
 ) -> None:
