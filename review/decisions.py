@@ -12,6 +12,7 @@ from django.db import transaction
 from memory import brief, embedding_store, privacy, rendering, tokens
 from memory.models import BriefServed, Decision, Fact, NotAllowed, Relation, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
+from memory.types import table
 from projects import audit
 from projects.models import Membership, Person, Project, Role
 from review.answers import ANSWERS
@@ -200,7 +201,7 @@ def received(fact: Fact) -> int:
 
 def clean_sentence(text: str) -> str:
     """A sentence as it is kept: cleaned, on one line. Raises BadDecision when nothing, or too much, is left."""
-    cleaned = rendering.one_line(privacy.clean_text(text).text)
+    cleaned = rendering.clean_line(text)
     if not cleaned:
         raise BadDecision("Write one sentence.", "text")
     if len(cleaned) > MAX_TEXT:
@@ -230,6 +231,12 @@ def _edits(project: Project, fact: Fact, form: dict[str, Any]) -> dict[str, Any]
                 edits["value"] = text
     if "expires_at" in form and form["expires_at"] != fact.expires_at:
         edits["expires_at"] = form["expires_at"]
+    for name in ("type", "nature", "use"):
+        if form.get(name) and form[name] != getattr(fact, name):
+            edits[name] = form[name]
+    # A type that an agent made up may stay; a person chooses from the project's table.
+    if "type" in edits and edits["type"] not in table(project.types):
+        raise BadDecision("Choose one of the project's types.", "text")
     if form.get("everyone") is not None:
         wanted = [] if form["everyone"] else sorted(set(form.get("agent_ids") or []))
         known = set(project.agents.values_list("pk", flat=True))
@@ -250,7 +257,7 @@ def _reason(form: dict[str, Any]) -> str:
 
 
 def _note(form: dict[str, Any]) -> str:
-    return rendering.one_line(privacy.clean_text(form.get("note") or "").text)[:500]
+    return rendering.clean_line(form.get("note") or "")[:500]
 
 
 def _follow(decision: Decision, now: datetime) -> None:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from memory import short_ids
 from memory.models import Decision, Fact, FactChanged, NotAllowed, SessionStatus, Verb
+from memory.types import table
 from projects.models import Membership, Person, Project, Role
 from review import card, decisions, forms
 from review.access import membership_in, project_page, require
@@ -156,12 +157,20 @@ def desk_context(membership: Membership, wanted: int | None, panel: str = "", **
         **({} if view else _tally(project, person, now)),
         "panel": panel if panel in ("edit", "reject", "scope") else "",
         "reasons": decisions.REASONS,
+        "types": _types(project, today.card) if today.card and panel == "edit" else [],
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,
         "now": now,
         **extra,
     }
+
+
+def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
+    """What a memory may be called, with its words; its own stands there even when the project has no such type."""
+    rows = {row.name: row.words for row in table(project.types).values()}
+    rows.setdefault(fact.type, fact.type.replace("_", " "))
+    return sorted(rows.items(), key=lambda one: one[1])
 
 
 def _state(project: Project, today: Pile, now: datetime) -> str:

@@ -29,7 +29,7 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
         form["agent_ids"] = _numbers(data.getlist("agent"))
         if form["everyone"] and form["agent_ids"]:
             raise BadDecision("Everyone and some agents are ticked. Tick everyone, or only those who get it.", "scope")
-    for name in ("reason", "note"):
+    for name in ("reason", "note", "type", "nature", "use"):
         if name in data:
             form[name] = data[name]
     if "until" in data:

@@ -214,6 +214,31 @@ def test_a_live_memory_is_corrected_and_so_confirmed(cast: Cast, due: Fact) -> N
         assert Fact.objects.get(pk=due.pk).text == "Prefers letters."
 
 
+def test_what_a_memory_is_can_be_corrected(cast: Cast) -> None:
+    with tenancy.project(cast.project.pk):
+        fact = factories.proposal(cast.project, "Was on the Basic plan.", key="note:plan")
+    client = signed_in(cast.rita)
+    panel = client.get(f"/p/shop/review?card={fact.short_id}&panel=edit").content.decode()
+    assert '<option value="note" selected>' in panel
+    told = {"text": fact.text, "type": "customer_fact", "nature": "factual", "use": "historical"}
+    assert answer(client, fact, "approve", **told).status_code == 200
+    with tenancy.project(cast.project.pk):
+        fact = Fact.objects.get(pk=fact.pk)
+        assert (fact.type, fact.key, fact.use) == ("customer_fact", "customer_fact:plan", "historical")
+    client.post("/p/shop/review/undo", headers=HTMX)
+    with tenancy.project(cast.project.pk):
+        fact = Fact.objects.get(pk=fact.pk)
+        assert (fact.type, fact.key, fact.use, fact.status) == ("note", "note:plan", "actionable", Status.PROPOSED)
+
+
+@pytest.mark.parametrize("wrong", [{"type": "invented"}, {"nature": "rumour"}, {"use": "none"}])
+def test_what_a_memory_cannot_be_is_refused(cast: Cast, wrong: dict[str, str]) -> None:
+    with tenancy.project(cast.project.pk):
+        fact = factories.proposal(cast.project, "Was on the Basic plan.", key="note:plan")
+    assert answer(signed_in(cast.rita), fact, "edit", text="Other words.", **wrong).status_code == 422
+    assert states(cast, fact) == [Status.PROPOSED]
+
+
 def test_what_is_put_off_comes_back_later(cast: Cast, due: Fact) -> None:
     client = signed_in(cast.rita)
     answer(client, due, "put_off", until="tomorrow")
