@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from memory import brief_rows, privacy, retractions, retrieval, short_ids
+from memory import brief_rows, rendering, retractions, retrieval, short_ids
 from memory.brief_rows import About, Context, Row
 from memory.brief_text import Composed, Line, Section, compose, head, withdrawn_line
 from memory.models import BriefServed, Fact
@@ -182,7 +183,11 @@ def cleaned_task(task: str | None) -> str:
     """The task as the record keeps it: without secrets, one line, shortened."""
     if not task:
         return ""
-    cleaned = " ".join(privacy.clean_text(task[: 10 * TASK_CHARS]).text.split())
+    taken = task[: 10 * TASK_CHARS]
+    if len(taken) < len(task):
+        # The word that is cut in two may be half of a secret, which looks like none.
+        taken = taken.removesuffix(re.split(r"\s", taken)[-1])
+    cleaned = rendering.clean_line(taken)
     return cleaned if len(cleaned) <= TASK_CHARS else cleaned[: TASK_CHARS - 1] + "…"
 
 

@@ -152,7 +152,7 @@ def _text(text: str | None, key: str, value: Any) -> str:
     if text is None:
         words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         text = words if isinstance(value, str) and words.strip() else f"{key.rpartition(':')[2]}: {words}"
-    line = rendering.one_line(privacy.clean_text(text).text)
+    line = rendering.clean_line(text)
     if not line:
         raise BadProposal("text", "empty", "A memory says something: one sentence.")
     return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1].rstrip() + "…"

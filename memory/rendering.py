@@ -13,13 +13,11 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
+from memory import privacy
+
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
 TEMPLATE_VERSION = 2
 _SPACE = re.compile(r"\s+")
-# Drawn as nothing, or able to carry bytes nobody sees, without being of a category that says so: fillers, blanks and
-# variation selectors. (A selector after an emoji goes too: its look changes, its meaning does not.)
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co"})
 
 # Said by a person about themselves: who said it and when it was last confirmed is what a reader weighs it by.
 _PERSONAL = frozenset({"user_preference", "account_detail", "customer_fact", "problem", "sentiment"})
@@ -37,9 +35,15 @@ def one_line(text: str) -> str:
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     text = _SPACE.sub(" ", unicodedata.normalize("NFC", text))
-    if not text.isascii() or not text.isprintable():
-        text = _BLANK.sub("", "".join(char for char in text if unicodedata.category(char) not in _INVISIBLE))
-    return _SPACE.sub(" ", text).strip()
+    return _SPACE.sub(" ", privacy.without_invisible(text)).strip()
+
+
+def clean_line(raw: str) -> str:
+    """A sentence, a note, a task as it is kept: without secrets, on one line.
+
+    Looked at twice: a secret may stand whole only once the line ends within it are folded.
+    """
+    return one_line(privacy.clean_text(one_line(privacy.clean_text(raw).text)).text)
 
 
 @dataclass(frozen=True, slots=True)

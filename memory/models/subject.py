@@ -8,7 +8,7 @@ import unicodedata
 from django.conf import settings
 from django.db import models
 
-from memory.privacy import secrets
+from memory.privacy import holds_invisible, secrets
 from projects.models import Project
 
 PROJECT = "project"
@@ -16,7 +16,6 @@ PROJECT = "project"
 DEFAULT_ENTITY_TYPE = "customer"
 MAX_LENGTH = 300
 UNFIT = "A subject cannot hold a secret."
-ZERO_WIDTH = {"Cf", "Cc", "Cs", "Co", "Zl", "Zp"}
 
 
 class BadSubject(ValueError):
@@ -39,7 +38,7 @@ def checked(entity_type: str, entity_id: str) -> tuple[str, str]:
         raise BadSubject("A subject needs a type and an id, such as customer:cust_123.")
     if len(kind) > 40 or len(ident) > MAX_LENGTH:
         raise BadSubject(f"A subject's type has at most 40 characters and its id at most {MAX_LENGTH}.")
-    if any(unicodedata.category(char) in ZERO_WIDTH for char in kind + ident):
+    if holds_invisible(kind + ident) or not set("\n\t").isdisjoint(kind + ident):
         raise BadSubject("A subject's id must not contain invisible or control characters.")
     if _is_secret(entity_type):
         raise BadSubject(UNFIT)

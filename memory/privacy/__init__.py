@@ -12,9 +12,9 @@ from memory.privacy.cleaning import (
     classify,
     clean_id,
     clean_text,
-    without_invisible,
 )
 from memory.privacy.findings import CATEGORIES, Finding, findings_from, mask, worst_category
+from memory.privacy.invisible import holds_invisible, is_invisible, without_invisible
 from memory.privacy.structured import CleanJson, clean_json
 
 __all__ = [
@@ -30,6 +30,8 @@ __all__ = [
     "clean_json",
     "clean_text",
     "findings_from",
+    "holds_invisible",
+    "is_invisible",
     "mask",
     "without_invisible",
     "worst_category",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory.privacy import contact, health, payment, secrets
 from memory.privacy.findings import CATEGORIES, Finding
+from memory.privacy.invisible import holds_invisible, seen_through
 from memory.privacy.secrets import Span
 
 TEXT_LIMIT = 16_000  # code points of one observation's text
@@ -21,7 +22,6 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MARKS = re.compile(r"[^\w\s\x00-\x7f]{31,}")
 _IMAGE = re.compile(r"data:([a-z]{1,20})/[\w.+-]{1,40};base64,([A-Za-z0-9+/=]{200,})", re.ASCII)
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class BadIdentifier(ValueError):
@@ -73,14 +73,9 @@ def readable(raw: str) -> str:
 def classify(text: str, known: list[Finding] | None = None) -> tuple[Finding, ...]:
     """Contact, payment and health findings of a clean text, with the secrets `known` so far, in order of the text.
 
-    Where two findings meet, the graver category stays.
+    Where two findings meet, the graver category stays. Characters that nobody sees hide nothing.
     """
-    lowered = secrets.lower(text)
-    runs = payment.digit_runs(text)
-    found = [*(known or [])]
-    found += health.find(text, lowered)
-    found += payment.find(text, lowered, runs)
-    found += contact.find(text, runs)
+    found = [*(known or []), *_seen(text)]
     if len(found) < 2:
         return tuple(found)
     kept: list[Finding] = []
@@ -88,6 +83,16 @@ def classify(text: str, known: list[Finding] | None = None) -> tuple[Finding, ..
         if all(finding.end <= other.start or other.end <= finding.start for other in kept):
             kept.append(finding)
     return tuple(sorted(kept))
+
+
+def _seen(text: str) -> list[Finding]:
+    seen, places = seen_through(text)
+    lowered = secrets.lower(seen)
+    runs = payment.digit_runs(seen)
+    found = [*health.find(seen, lowered), *payment.find(seen, lowered, runs), *contact.find(seen, runs)]
+    if len(seen) == len(text):
+        return found
+    return [replace(one, start=places[one.start], end=places[one.end - 1] + 1) for one in found]
 
 
 def cut(text: str, spans: list[Span], limit: int) -> tuple[str, list[Span]]:
@@ -125,7 +130,7 @@ def clean_id(raw: str, max_bytes: int = ID_LIMIT) -> str:
     if not text:
         raise BadIdentifier("An id cannot be empty.")
     if not text.isascii() or not text.isprintable():
-        if any(unicodedata.category(letter) in _INVISIBLE for letter in text):
+        if holds_invisible(text) or "\n" in text or "\t" in text:
             raise BadIdentifier("An id cannot hold control or invisible characters.")
         text = unicodedata.normalize("NFC", _MARKS.sub(_thinned, text))
     if len(text.encode()) > max_bytes:
@@ -133,17 +138,6 @@ def clean_id(raw: str, max_bytes: int = ID_LIMIT) -> str:
     if secrets.find(text):
         raise BadIdentifier("An id cannot hold a secret.")
     return text
-
-
-def without_invisible(text: str) -> str:
-    """The text without characters a reviewer cannot see: zero width, direction marks, tags. Line ends and tabs stay.
-
-    For what people decide about: what the reviewer sees must be what the agent gets. A joiner inside an emoji or an
-    Indic word goes too, which changes its look and not its meaning.
-    """
-    if text.isascii():
-        return _CONTROLS.sub("", text)
-    return "".join(letter for letter in text if letter in "\n\t" or unicodedata.category(letter) not in _INVISIBLE)
 
 
 def _thinned(marks: re.Match[str]) -> str:

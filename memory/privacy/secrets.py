@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from memory.privacy import assignments
 from memory.privacy.assignments import is_password, is_url_password
+from memory.privacy.invisible import seen_through
 
 MOST_LOOKS = 5
 LONG_WORD = 15  # the shortest secret of the table: xoxb- and ten characters
@@ -255,7 +256,15 @@ def _with_stand_ins(text: str, secrets: list[Span]) -> str:
 
 
 def find(text: str) -> list[Span]:
-    """Every secret in the text, in order, none overlapping another."""
+    """Every secret in the text, in order, none overlapping another; also one that unseen characters cut in pieces."""
+    seen, places = seen_through(text)
+    spans = _find(seen)
+    if len(seen) == len(text):
+        return spans
+    return [Span(places[span.start], places[span.end - 1] + 1, span.rule) for span in spans]
+
+
+def _find(text: str) -> list[Span]:
     lowered = lower(text)
     words = "\n".join({word for word in text.split() if len(word) >= LONG_WORD})
     lowered_words = words.lower()

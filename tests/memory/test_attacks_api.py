@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import secrets
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
-from memory import agent_auth, api_limits
-from memory.models import BriefServed, Fact, Observation, Subject
+from memory import agent_auth, api_limits, distillation
+from memory.models import BriefServed, Fact, Observation, Session, Subject
 from memory.models.lifetimes import default_expiry
 from projects import tenancy
 from tests.factories import Cast
@@ -91,6 +93,26 @@ def test_no_secret_of_a_capture_is_stored_as_a_subject(agent: AgentClient, secre
     for subject in (f"customer:{secret}", f"{secret}:c1"):
         assert refused(agent.observe("s1", SAID, subjects=[subject]), 422, "bad_subject")["field"] == "subjects.0"
     assert secret.lower() not in everything_stored().lower()
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u3164", "\U000e0080"], ids=["zero width", "filler", "ignored"])
+def test_a_secret_that_unseen_characters_cut_is_put_together_nowhere(
+    agent: AgentClient, cast: Cast, unseen: str
+) -> None:
+    secret = a_secret()
+    hidden = f"{secret[:7]}{unseen}{secret[7:20]}{unseen}{secret[20:]}"
+    said = {**SAID, "text": f"Please always use the key {hidden} for deploys.", "tool": hidden, "paths": [hidden]}
+    assert agent.observe("s1", {**said, "payload": {hidden: [hidden]}}, cwd=f"/src/{hidden}").status == 202
+    assert agent.post("briefs", {"task": f"deploy with {hidden}"}).status == 200
+    agent.post("facts", {**FACT, "key": "other", "text": "It is so.", "value": {hidden: hidden}})
+    with tenancy.project(cast.project.pk):
+        now = timezone.now()
+        job = distillation.request(Session.objects.get(), now, ring=False)
+    assert job is not None
+    assert (read := distillation.run(job.pk, now)) is not None
+    assert read.status == "done"
+    stored = re.sub(r"\\U000e0080|\\u[0-9a-f]{4}", "", everything_stored()).replace(unseen, "")
+    assert secret not in stored
 
 
 def everything_stored() -> str:
