@@ -61,6 +61,11 @@ def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     wanted = short_ids.decode(request.GET.get("card", ""))
     context = desk_context(membership, wanted, panel=request.GET.get("panel", ""))
+    gone = None if _is_on_top(context, wanted) else Fact.objects.filter(project=membership.project, pk=wanted).first()
+    if gone is not None and context["panel"]:
+        return _taken(request, membership, gone)
+    if gone is not None and not request.htmx:  # type: ignore[attr-defined]
+        return redirect("review:fact", gone.short_id)
     return render(request, "review/_desk.html" if request.htmx else "review/pile.html", context)  # type: ignore[attr-defined]
 
 
@@ -173,6 +178,11 @@ def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
     return sorted(rows.items(), key=lambda one: one[1])
 
 
+def _is_on_top(context: dict[str, Any], wanted: int | None) -> bool:
+    """Whether the desk shows the card that was asked for: a form must never open on another one in its place."""
+    return wanted is None or (context["card"] is not None and context["card"].fact.pk == wanted)
+
+
 def _state(project: Project, today: Pile, now: datetime) -> str:
     """Why the desk is empty: the first of these that is so."""
     if today.done:
@@ -241,6 +251,8 @@ def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: 
         problem_field=field,
         typed=request.POST.get("text", ""),
     )
+    if context["panel"] and not _is_on_top(context, fact.pk):
+        return _taken(request, membership, fact)
     template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422)
 

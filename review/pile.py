@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q
 
-from memory.models import Decision, Fact, Verb, Verdict
+from memory.models import Decision, Fact, Status, Verb, Verdict
 from projects.models import Person, Project
 
 SITTING = 40
@@ -35,7 +35,7 @@ class Pile:
 
     @classmethod
     def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
-        """The pile with the card `wanted` (a fact's id) on top when it waits, else the first."""
+        """The pile with the card `wanted` (a fact's id) on top when it can be decided, else the first."""
         whole = Fact.objects.filter(project=project).select_related(*SHOWN)
         due = whole.due_for_review(now).annotate(complaints=_complaints())
         waiting = whole.waiting(now)
@@ -43,7 +43,8 @@ class Pile:
         front += waiting.order_by("-times_seen", "pk")[: SITTING - len(front)]
         card: Fact | None = next((fact for fact in front if fact.pk == wanted), None)
         if card is None and wanted is not None:
-            card = waiting.filter(pk=wanted).first() or due.filter(pk=wanted).first()
+            # Whoever asks for a proposal that was put off takes it up again.
+            card = whole.filter(pk=wanted, status=Status.PROPOSED).first() or due.filter(pk=wanted).first()
         return cls(
             # A question about two memories is one card.
             done=decided_today(project, person, now).values("batch").distinct().count(),
