@@ -61,7 +61,9 @@ def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     wanted = short_ids.decode(request.GET.get("card", ""))
     context = desk_context(membership, wanted, panel=request.GET.get("panel", ""))
-    gone = None if _is_on_top(context, wanted) else Fact.objects.filter(project=membership.project, pk=wanted).first()
+    gone = None
+    if wanted is not None and not _is_on_top(context, wanted):
+        gone = Fact.objects.filter(project=membership.project, pk=wanted).first()
     if gone is not None and context["panel"]:
         return _taken(request, membership, gone)
     if gone is not None and not request.htmx:  # type: ignore[attr-defined]
@@ -178,9 +180,9 @@ def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
     return sorted(rows.items(), key=lambda one: one[1])
 
 
-def _is_on_top(context: dict[str, Any], wanted: int | None) -> bool:
+def _is_on_top(context: dict[str, Any], wanted: int) -> bool:
     """Whether the desk shows the card that was asked for: a form must never open on another one in its place."""
-    return wanted is None or (context["card"] is not None and context["card"].fact.pk == wanted)
+    return context["card"] is not None and context["card"].fact.pk == wanted
 
 
 def _state(project: Project, today: Pile, now: datetime) -> str:

@@ -42,7 +42,8 @@ def test_no_form_opens_on_the_next_card_when_this_one_was_decided(
     answer = signed_in(cast.olga).get(f"/p/shop/review?card={first.short_id}&panel={panel}", headers=HTMX)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "Rita" in page and "First." in page
+    assert "Rita" in page
+    assert "First." in page
     assert f'id="fact-{second.short_id}"' not in page
 
 
