@@ -14,17 +14,16 @@ import environ
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from config import environment
 from config.secret_files import read_or_create
 
-env = environ.Env()
-
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.str("COUNTERSIGN_DATA", default=str(BASE_DIR / ".data"))).expanduser().absolute()
-DEBUG = env.bool("COUNTERSIGN_DEBUG", default=False)
+DATA_DIR = Path(environment.text("COUNTERSIGN_DATA", str(BASE_DIR / ".data"))).expanduser().absolute()
+DEBUG = environment.is_on("COUNTERSIGN_DEBUG")
 
 SECRETS_DIR = DATA_DIR / "secrets"
 try:
-    SECRET_KEY = env.str("COUNTERSIGN_SECRET_KEY", default="") or read_or_create(SECRETS_DIR, "secret_key")
+    SECRET_KEY = environment.text("COUNTERSIGN_SECRET_KEY") or read_or_create(SECRETS_DIR, "secret_key")
     PEPPER = bytes.fromhex(read_or_create(SECRETS_DIR, "pepper"))
 except OSError as problem:
     sys.stderr.write(
@@ -44,9 +43,9 @@ LOOKUP_KEY = derived_key("subject lookup")
 # Kept in the database: a process with another data folder would compute other ids and other lookups.
 DATA_FINGERPRINT = hashlib.sha256(derived_key("fingerprint")).hexdigest()[:16]
 
-PUBLIC_URL = env.str("COUNTERSIGN_PUBLIC_URL", default="").rstrip("/")
-ALLOWED_HOSTS = env.list("COUNTERSIGN_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-PROXIES = env.int("COUNTERSIGN_PROXIES", default=0)
+PUBLIC_URL = environment.address("COUNTERSIGN_PUBLIC_URL")
+ALLOWED_HOSTS = environment.names("COUNTERSIGN_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+PROXIES = environment.whole("COUNTERSIGN_PROXIES", 0)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
 
 INSTALLED_APPS = [
@@ -115,14 +114,14 @@ TEMPLATES = [
 
 def _database() -> dict[str, Any]:
     """The connection of `DATABASE_URL`, or the bundled server of the data folder (started on first use)."""
-    url = env.str("DATABASE_URL", default="")
+    url = environment.text("DATABASE_URL")
     if not url:
         return {"ENGINE": "config.database", "NAME": "countersign", "OPTIONS": {}}
     settings: dict[str, Any] = {}
     # Looked at first: a scheme that it does not know is repeated in a warning, password included.
     if url.startswith(("postgres://", "postgresql://", "psql://", "pgsql://")):
         with suppress(ValueError):  # a port that is none
-            settings = dict(env.db_url("DATABASE_URL"))
+            settings = dict(environ.Env.db_url_config(url))
     if not settings.get("NAME"):
         raise ImproperlyConfigured("DATABASE_URL must name a Postgres database: postgres://user:password@host/name")
     settings["ENGINE"] = "config.database"
@@ -170,8 +169,8 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "reset_password": "20/m/ip,5/m/key", "welcome": "10/m/ip"}
 
-if env.str("EMAIL_URL", default=""):
-    vars().update(env.email_url("EMAIL_URL"))
+if _mail := environment.mail("EMAIL_URL"):
+    vars().update(_mail)
     MAIL_IS_SENT = True
 else:
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
@@ -181,25 +180,17 @@ DEFAULT_FROM_EMAIL = "countersign@localhost"
 
 def _secret(name: str) -> str:
     """A key as a header takes it, or ""."""
-    key = env.str(name, default="").strip()
+    key = environment.text(name)
     if not (key.isascii() and key.isprintable()):
         raise ImproperlyConfigured(f"{name} holds characters that no key has.")
     return key
 
 
-def _address(name: str) -> str:
-    """Where a provider is reached, or "" for its own address."""
-    url = env.str(name, default="").strip().rstrip("/")
-    if url and not url.startswith(("http://", "https://")):
-        raise ImproperlyConfigured(f"{name} must be an address that begins with http:// or https://")
-    return url
-
-
 # Hosted models. A key alone sends nothing: each project chooses who reads its sessions.
 ANTHROPIC_API_KEY = _secret("ANTHROPIC_API_KEY")
-ANTHROPIC_BASE_URL = _address("ANTHROPIC_BASE_URL")
+ANTHROPIC_BASE_URL = environment.address("ANTHROPIC_BASE_URL")
 OPENAI_API_KEY = _secret("OPENAI_API_KEY")
-OPENAI_BASE_URL = _address("OPENAI_BASE_URL")
+OPENAI_BASE_URL = environment.address("OPENAI_BASE_URL")
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
