@@ -37,12 +37,20 @@ PAGE = 50
 COUNT_CAP = 1000
 # Of the times that something refused was learned again, the last ones.
 SHOWN_AGAIN = 20
-VIEWS = (
-    ("approved", "Approved", Q(status=Status.APPROVED)),
-    ("proposed", "Proposed", Q(status=Status.PROPOSED)),
-    ("rejected", "Rejected", Q(status=Status.REJECTED)),
-    ("ended", "Ended", Q(status__in=[Status.SUPERSEDED, Status.EXPIRED, Status.REMOVED, Status.LAPSED, Status.MERGED])),
-)
+# How often a memory was seen, as the list offers it; any other number may stand in the address.
+SEEN_OFTEN = (2, 5, 10)
+_ENDED = (Status.SUPERSEDED, Status.EXPIRED, Status.REMOVED, Status.LAPSED, Status.MERGED)
+
+
+def views(now: datetime) -> tuple[tuple[str, str, Q], ...]:
+    """Name, words and condition of each view. What the clock has ended is over, whether a sweep said so or not."""
+    over = Q(status=Status.APPROVED, expires_at__isnull=False, expires_at__lte=now)
+    return (
+        ("approved", "Approved", Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))),
+        ("proposed", "Proposed", Q(status=Status.PROPOSED)),
+        ("rejected", "Rejected", Q(status=Status.REJECTED)),
+        ("ended", "Ended", Q(status__in=_ENDED) | over),
+    )
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,9 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
     project, now = membership.project, timezone.now()
     everything = Fact.objects.filter(project=project)
     view = request.GET.get("view", "approved")
-    view = view if view in {name for name, _, _ in VIEWS} else "approved"
-    condition = next(found for name, _, found in VIEWS if name == view)
+    all_views = views(now)
+    view = view if view in {name for name, _, _ in all_views} else "approved"
+    condition = next(found for name, _, found in all_views if name == view)
     agents = list(project.agents.all())
     found, chips = _filtered(everything.filter(condition), request, membership, agents, now)
     before = request.GET.get("before", "")
@@ -78,11 +87,13 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
         .order_by("-pk")[: PAGE + 1]
     )
     more, page = len(page) > PAGE, page[:PAGE]
-    counts = {name: everything.filter(cond)[:COUNT_CAP].count() for name, _, cond in VIEWS}
+    counts = {name: everything.filter(cond)[:COUNT_CAP].count() for name, _, cond in all_views}
     context = {
         "section": "memory",
         "view": view,
-        "views": [(name, words, counts[name], _address(request, view=name, before=None)) for name, words, _ in VIEWS],
+        "views": [
+            (name, words, counts[name], _address(request, view=name, before=None)) for name, words, _ in all_views
+        ],
         "rows": [Row(fact, card.goes_to(fact, tuple(agents)), count) for fact, count in card.with_briefs(page)],
         "chips": chips,
         "next_page": _address(request, before=page[-1].short_id) if more else "",
@@ -90,7 +101,8 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
         "query": request.GET.get("q", ""),
         "agents": agents,
         "types": sorted(table(project.types).values(), key=lambda row: row.words),
-        "selected": {name: request.GET.get(name, "") for name in ("type", "agent", "subject", "flag")},
+        "selected": {name: request.GET.get(name, "") for name in ("type", "agent", "subject", "flag", "seen")},
+        "seen_often": [str(times) for times in SEEN_OFTEN],
         "is_empty": not any(counts.values()),
         "can_review": membership.can_review,
         "now": now,
@@ -133,6 +145,10 @@ def _filtered(
     if request.GET.get("flag") == "personal":
         found = found.exclude(findings=[])
         chips.append(Chip("personal data", _address(request, flag=None, before=None)))
+    seen = request.GET.get("seen", "")
+    if seen.isascii() and seen.isdigit() and len(seen) < 9:
+        found = found.filter(times_seen__gte=int(seen))
+        chips.append(Chip(f"seen {int(seen)} times or more", _address(request, seen=None, before=None)))
     if request.GET.get("ends") == "soon":
         found = found.filter(expires_at__gt=now, expires_at__lte=now + timedelta(days=14))
         chips.append(Chip("ends within two weeks", _address(request, ends=None, before=None)))
