@@ -1,7 +1,7 @@
 """Values of the environment, each read as what it must be.
 
-An empty one counts as not set: so a compose file or an env file says "the default". Nonsense raises ImproperlyConfigured
-with a sentence that names the variable and never repeats its value, which may hold a password.
+An empty one counts as not set: so a compose file or an env file says "the default". Nonsense raises
+ImproperlyConfigured with a sentence that names the variable and never repeats its value, which may hold a password.
 """
 
 from __future__ import annotations
