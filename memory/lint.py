@@ -19,6 +19,10 @@ _DANGLING = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|here|so|then|which)\b(?!\s+(?:project|repo|repository)\b)"
     r"|\b(?:do|does|did|fix|fixes|fixed|use|uses|like|want|wants|change|keep|make|doing|using)\s+(?:it"
     r"|this|that|those|them|these)(?=[.,;!]|$)"
+    r"|^(?:(?:please|always|never|don't|do not|only|support|the (?:customer|user|agent|team)|we|will|must|should"
+    r"|has to)\s+)+"
+    r"\w+\s+(?:it|them|(?:this|that|these|those)(?=[.,;!]|\s+(?:on|in|at|by|to|for|with|again|as|from|before|after"
+    r"|until)\b))(?!')\b"
     r"|^(?:eso|esto|ello|ça|cela|(?:das|dies) (?:ist|war|geht|muss|soll|hilft|funktioniert|passiert|liegt))\b",
     re.IGNORECASE,
 )
@@ -42,6 +46,36 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|mine|myself)\b")
+# "Only in the morning.", "Siempre después de las 18:00.": the end of a sentence whose beginning was lost.
+_LIMITS = (
+    r"(?:only|always|never|not|just|preferably|also|even|and|or|but|solo|sólo|siempre|nunca|también|immer|nie|nur"
+    r"|niemals"
+    r"|und|oder|auch|toujours|jamais|seulement|uniquement|et|ou)"
+)
+_SMALL = (
+    r"(?:in|on|at|by|via|from|for|after|before|between|during|until|with|without|to|per|into|than|as|antes|después"
+    r"|desde"
+    r"|hasta|para|por|con|sin|en|entre|nach|vor|zwischen|mit|ohne|für|bei|ab|bis|auf|um|avant|après|entre|pour|par"
+    r"|avec|sans"
+    r"|dès|chez|à)"
+)
+_FRAGMENT = re.compile(rf"^(?:{_LIMITS}\s+)*{_SMALL}\b|^{_LIMITS}\s+(?:the|a|an|my|\d)\b", re.IGNORECASE)
+_NOUN_FIRST = re.compile(r"^(?:the|a|an|our|their|all|every|each|no|some)\b", re.IGNORECASE)
+_VERBS = (
+    r"(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|might|must|shall|should|will|would|went|won|left"
+    r"|lost|made"
+    r"|paid|ran|said|sat|sent|sold|told|took|isn't|aren't|wasn't|can't|won't|don't|doesn't"
+    r"|(?:get|go|goe|run|use|need|keep|live|take|make|want|like|read|write|come|give|hold|lie|own|call|work|fail"
+    r"|start|stop|end"
+    r"|cost|let|put|set|show|belong|depend|require|contain|mean|happen|break|build|cut|expire|hate|know|prefer"
+    r"|expect|avoid"
+    r"|refuse)s?)"
+)
+_SURE_VERB = re.compile(rf"\b{_VERBS}\b", re.IGNORECASE)
+_VERB = re.compile(rf"\b(?:{_VERBS}|\w+(?:s|ed|ize|ise|ate|ify))\b", re.IGNORECASE)
+_TRAILING = re.compile(
+    r"\b(?:and|or|but|the|a|an|because|und|oder|aber|der|die|das|y|o|pero|et|ou|mais)\s*[.!]$", re.IGNORECASE
+)
 _MARKUP = re.compile(r"^\s*(?:#{1,6}\s|[-*•]\s|\d+[.)]\s|>|\||```)|\*\*|</?[a-z-]+>", re.IGNORECASE)
 _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "「": "」", "（": "）"}
 
@@ -72,7 +106,7 @@ def faults(text: str) -> list[str]:
         found.append("markup")
     if bare.rstrip().endswith(("?", "？")):
         found.append("question")
-    if not _has_claim(text):
+    if not _has_claim(text, bare):
         found.append("no_claim")
     return found
 
@@ -84,13 +118,19 @@ def _is_cut(text: str) -> bool:
         (".", "!", "?", "。", "！", "？", "”", '"', ")", "`", "」", "）")
     ):
         return True
-    if text.count("`") % 2 or text.count('"') % 2:
+    if text.count("`") % 2 or text.count('"') % 2 or _TRAILING.search(text):
         return True
     outside = re.sub(r"`[^`]*`", "", text)
     return any(outside.count(opening) != outside.count(closing) for opening, closing in _PAIRS.items())
 
 
-def _has_claim(text: str) -> bool:
+def _has_claim(text: str, bare: str) -> bool:
     if _UNSPACED.search(text):
         return len(text) >= 5
-    return len(text.split()) >= 3
+    words = len(text.split())
+    if words < 3:
+        return False
+    is_english = language_of(bare) == "en"
+    if _FRAGMENT.search(bare) and words <= (7 if is_english else 5) and not re.search(r"[,:]\s", bare):
+        return is_english and _SURE_VERB.search(bare) is not None
+    return not (is_english and _NOUN_FIRST.match(bare)) or _VERB.search(bare) is not None

@@ -14,6 +14,7 @@ from memory.grounding import Grounded, ground
 from memory.scoring import Proposed, SessionScore, pool, score_session, seen_from_gold
 
 CASES = Path(__file__).parents[1] / "cases" / "distill_gold.jsonl"
+MORE = Path(__file__).parents[1] / "cases" / "distill_gold_more.jsonl"
 REAL = Path(__file__).parents[3] / "shared" / "cases" / "distill_gold_real.jsonl"
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
@@ -42,8 +43,12 @@ def test_the_hand_written_sessions_meet_the_bar() -> None:
     check([scored(gold) for gold in sessions(CASES)])
 
 
+def test_the_sessions_written_later_meet_the_bar() -> None:
+    check([scored(gold) for gold in sessions(MORE)])
+
+
 def test_nothing_is_proposed_where_nothing_was_learned() -> None:
-    empty = [gold for gold in sessions(CASES) if gold.get("expected_count") == 0]
+    empty = [gold for gold in sessions(CASES) + sessions(MORE) if gold.get("expected_count") == 0]
     assert empty
     assert all(scored(gold).junk == 0 for gold in empty)
 

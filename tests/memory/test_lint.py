@@ -19,6 +19,12 @@ GOOD = [
     "プロジェクトは Next.js 15.5.2 を使用している（CLAUDE.md には 14 とあった）。",
     "The weekly report must go out every Monday.",
     "This project builds with Node 20.",
+    "On staging the queue is called jobs-blue.",
+    "In tests, use fixtures.",
+    "For refunds above 250 EUR a team lead has to approve.",
+    "En staging la cola se llama jobs.",
+    "The servers run Debian.",
+    "Only use uv here.",
     "The order form refuses addresses in the U.S. Virgin Islands zone v1.2.",
 ]
 
@@ -52,6 +58,16 @@ def test_a_plain_sentence_passes(text: str) -> None:
         ("The build needs **gcc** here.", "markup"),
         ("Does the build need gcc?", "question"),
         ("Use gcc.", "no_claim"),
+        ("Only in the morning.", "no_claim"),
+        ("Never on weekends.", "no_claim"),
+        ("Siempre después de las 18:00.", "no_claim"),
+        ("Nur per E-Mail.", "no_claim"),
+        ("Jamais avant 10 heures.", "no_claim"),
+        ("The old price list.", "no_claim"),
+        ("Never the blue one.", "no_claim"),
+        ("The build needs the.", "cut_word"),
+        ("Support will send it by 2026-11-13.", "dangling_it"),
+        ("Never push that to main.", "dangling_it"),
     ],
 )
 def test_a_faulty_sentence_is_named(text: str, fault: str) -> None:

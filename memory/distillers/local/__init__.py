@@ -19,8 +19,10 @@ from memory.distillers.local import (
     environment,
     files,
     fixes,
+    foreign_promises,
     preferences,
     problems,
+    terms,
 )
 from memory.distillers.local.session import Session
 from memory.lint import faults
@@ -36,8 +38,10 @@ RULES: dict[str, Rule] = {
     "choices": choices.read,
     "preferences": preferences.read,
     "commitments": commitments.read,
+    "foreign_promises": foreign_promises.read,
     "problems": problems.read,
     "customers": customers.read,
+    "terms": terms.read,
 }
 
 
@@ -81,11 +85,15 @@ def _without_echoes(candidates: list[Candidate]) -> list[Candidate]:
     return kept
 
 
+# Types of which one saying can be only one.
+_ALIKE = ({"environment", "owning_file"}, {"environment", "customer_fact"}, {"environment", "choice"})
+
+
 def _is_echo(candidate: Candidate, other: Candidate) -> bool:
     if candidate.text == other.text:
         return True
     kinds = {candidate.type, other.type}
-    return candidate.quotes[0] == other.quotes[0] and (len(kinds) == 1 or kinds == {"environment", "owning_file"})
+    return candidate.quotes[0] == other.quotes[0] and (len(kinds) == 1 or kinds in _ALIKE)
 
 
 def _zone(name: str) -> ZoneInfo:

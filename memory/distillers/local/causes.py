@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from memory.distillers.local.explanations import has_identifier, is_plan
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session, Step, quote, quote_call
-from memory.distillers.local.wording import fits, plain, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, plain, topic, without_openers
 from memory.lint import faults
 from memory.transcript import Candidate
 
 _WHY = re.compile(
-    r"^(?:why|how come|what (?:causes|makes)|find out why|figure out why)\b|\bwhy\b.+\?$|^(?:warum"
-    r"|por qué|pourquoi)\b",
+    r"^(?:why|how come|what (?:causes|makes))\b|\bwhy\b.+\?$|\b(?:find|figure|work) out (?:why|what|how)\b"
+    r"|\b(?:any idea|see|check|tell me|know|understand|investigate|look into) why\b|\bwhat(?:'s| is) (?:causing"
+    r"|wrong)\b"
+    r"|\b(?:root )?cause\b|^(?:warum|wieso|por qué|pourquoi)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:now|passes|passed|fixed|added|updated|changed|removed|replaced|done|works|green|should|let me|we could)\b",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"^(?:it|this|which|that)\s+(?=\w+s\b)", re.IGNORECASE)
@@ -33,9 +39,13 @@ def read(session: Session) -> Iterator[Candidate]:
     for edit in session.steps:
         if not edit.is_edit or edit.at < asked.at or edit.outcome != "succeeded" or not edit.path:
             continue
+        proof = _proof(session, edit)
         cause = _cause(session, asked, edit)
         remedy = _remedy(session, edit)
-        if cause is None or remedy is None or not (proof := _proof(session, edit)):
+        if proof is None:
+            continue
+        if cause is None or remedy is None:
+            yield from _as_told(session, asked, edit, proof)
             continue
         said, because = cause
         text = f"The fix in {edit.path} was to {remedy}, because {because}."
@@ -51,6 +61,45 @@ def read(session: Session) -> Iterator[Candidate]:
             text,
             tuple(one for one in quotes if one),
         )
+
+
+def _as_told(session: Session, asked: Sentence, edit: Step, proof: Step) -> Iterator[Candidate]:
+    """The agent's own sentence on what the file it then repaired did wrong, where it stands by itself."""
+    told = [
+        said
+        for said in session.said_by_assistant
+        if asked.at < said.at < edit.at
+        and said.is_firm
+        and not is_plan(said)
+        and not _DONE.search(said.text)
+        and (edit.path in said.text or _base(edit.path) in said.text)
+        and has_identifier(said.text.replace(edit.path, "").replace(_base(edit.path), ""))
+    ]
+    if not told or _undone(session, edit):
+        return
+    text = as_sentence(told[-1].text)
+    if not fits(text) or faults(text):
+        return
+    quotes = [told[-1].quote(), quote_call(edit)]
+    if proof.result is not None and proof.result.text.strip():
+        quotes.append(quote(proof.result, proof.result.text.strip()[:120]))
+    key = f"fix:{topic(told[-1].text, 4)}"
+    yield Candidate("fix", key, {"path": edit.path}, text, tuple(one for one in quotes if one), use="historical")
+
+
+def _base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _undone(session: Session, edit: Step) -> bool:
+    """Whether a later edit put back what this one took out."""
+    old, new = edit.arguments.get("old_string"), edit.arguments.get("new_string")
+    return bool(old and new) and any(
+        step.is_edit
+        and step.at > edit.at
+        and (step.arguments.get("old_string"), step.arguments.get("new_string")) == (new, old)
+        for step in session.steps
+    )
 
 
 def _cause(session: Session, asked: Sentence, edit: Step) -> tuple[Sentence, str] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
 from memory.distillers.local import dates
 from memory.distillers.local.sentences import Sentence
@@ -16,11 +15,11 @@ from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
-KEPT_AFTER_DUE = timedelta(days=14)
-
 _WHO = (
-    r"(?P<who>I|[Ww]e|[Aa]n? [\w -]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w -]{2,30}?"
-    r"|[Yy]our [\w #-]{2,40}?|[Yy]ou)"
+    r"(?P<who>I|[Ww]e|[Aa]n? [\w -]{2,30}?|[Tt]he [\w #-]{2,40}?|[Oo]ur [\w -]{2,30}?|[Yy]our [\w #-]{2,40}?|[Yy]ou"
+    r"|[Ss]ome(?:one|body)(?: (?:from|in|on|of) [\w -]{2,30}?)?|[Oo]ne of our [\w -]{2,30}?"
+    r"|(?!It|This|That|There|These|Those|They|He|She|Then|What|Which|Who)[A-Z][a-z]+(?: [A-Z][a-z]+)?"
+    r"(?: (?:from|in|of) (?:the |our )?[\w -]{2,25}?)?)"
 )
 _PROMISE = re.compile(
     rf"^{_WHO}(?:'ll| will| shall)(?: \w+ly)? (?P<what>(?!not\b|be able\b|need\b|have to\b|see\b)\w+.*)$"
@@ -35,32 +34,14 @@ _ARRANGED = re.compile(
 _PRESENT = re.compile(
     r"^(?P<who>[Yy]our [\w #-]{2,40}?|[Tt]he [\w #-]{2,40}?) (?P<what>(?:ships|arrives|leaves|goes out"
     r"|is due|is scheduled|takes place"
-    r"|starts|ends|expires|renews|is delivered)\b.*)$"
+    r"|starts|ends|expires|renews|is delivered|should (?:arrive|reach|be (?:in|with|back|ready|fixed|live))"
+    r"|(?:has been|is) (?:booked|planned|scheduled|moved|set|confirmed) (?:for|to))\b.*)$"
 )
-_ELSEWHERE = {
-    "de": (
-        re.compile(
-            r"^(?:ich|wir) (?!kann|können|könnte|möchte|muss|hoffe|bin|habe)\w+ |^Sie (?:erhalten|bekommen) ", re.I
-        ),
-        "Zusage vom {day}: {said}",
-    ),
-    "es": (
-        re.compile(
-            r"^(?:me comprometo|nos comprometemos) a |\b(?:le|les|te|se lo) \w+(?:ré|remos|rá)\b|^\w+(?:ré"
-            r"|remos) |^recibirá",
-            re.I,
-        ),
-        "Compromiso del {day}: {said}",
-    ),
-    "fr": (
-        re.compile(r"^(?:je|nous) (?:vous )?\w+(?:rai|rons)\b|^vous recevrez", re.I),
-        "Engagement du {day} : {said}",
-    ),
-}
 _EXPECTED = re.compile(r"^(?P<who>[Yy]ou) (?P<verb>can expect|should (?:receive|have|get|see|hear)) (?P<what>.+)$")
 _REQUEST = re.compile(
-    r"^(?:please |kindly |can you |could you )?(?P<what>(?:call|phone|ring|email|e-mail|text|remind"
-    r"|contact)\s+(?:me|us)\b.*)$",
+    r"^(?:please |kindly |can you |could you )?(?P<what>(?:call|phone|ring|email|e-mail|text|contact|remind|ping"
+    r"|message"
+    r"|notify|wake|send|give|get back to|follow up with|deliver)\s+(?:me|us)\b.*)$",
     re.IGNORECASE,
 )
 _RECURRING = re.compile(
@@ -89,7 +70,12 @@ _CLAUSES = any_of(
     r",?\s+(?:and|but|so)\s+(?=(?:I|we|a|the|our|you)\b[^,;]{0,40}?(?:'ll| will)\b)",
 )
 _SPEAKS = any_of(r"\b(?:call|phone|ring|contact|write|talk|speak|e-?mail|text|tell|inform|update|get back|follow-up)\b")
-_LEAD_WORD = re.compile(r"(?:by|on|until|till|before|no later than|from)\s", re.IGNORECASE)
+_LEADS = ("by", "on", "until", "till", "before", "no later than", "from")
+_TAIL = re.compile(r"(?:^|[,;]?\s+|,)(?:and|but|so|then|if|unless|because|when)\b.*$", re.IGNORECASE)
+_CONDITION = any_of(
+    r"\b(?:if|unless|provided|as long as|in case|once) (?:i|we|you|the|it|there|that|they|nothing|your|our)\b"
+)
+_CORRECTED = any_of(r"^(?:actually|correction|sorry|i misspoke|make that|let me correct)\b")
 _VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
 
@@ -115,8 +101,6 @@ def read(session: Session) -> Iterator[Candidate]:
             yield candidate
     if not session.is_coding:
         yield from (task for task in _tasks(session) if told.isdisjoint(_REFERENCE.findall(task.text)))
-    if session.language in _ELSEWHERE and not session.is_coding:
-        yield from _promised_elsewhere(session, *_ELSEWHERE[session.language])
     yield from _recurring(session)
 
 
@@ -134,28 +118,28 @@ def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | No
     by_user = sentence.seen.role == "user"
     patterns = (_PROMISE, _REQUEST) if by_user else (_PROMISE, _SWORN, _ARRANGED, _PRESENT, _EXPECTED)
     hit = next((hit for pattern in patterns if (hit := pattern.match(clause))), None)
-    if hit is None or (when := dates.find(clause, session.moment(sentence.seen))) is None:
+    if hit is None or _CONDITION.search(clause) or (when := dates.find(clause, session.moment(sentence.seen))) is None:
         return None
     start = hit.start("what")
-    lead = _LEAD_WORD.match(clause[when.start : when.end])
-    by = (
-        lead.group().strip().casefold()
-        if lead
-        else "by"
-        if clause[when.start :].startswith(("in ", "within "))
-        else "on"
-    )
+    by = when.lead if when.lead in _LEADS else "on"
     before, after = _VAGUE_FIRST.sub("", plain(clause[start : when.start])), plain(clause[max(start, when.end) :])
     if hit.re is _REQUEST:
-        ask = re.sub(r"\b(?:me|us)\b", "", before[:1].lower() + before[1:])
-        return _Promise(sentence, "", "asked support to", plain(ask), by, after, when)
+        ask = re.sub(r"\b(?:me|us)\b", "them", before[:1].lower() + before[1:])
+        ask = re.sub(r"^(call|phone|ring|contact|text|e-?mail) them\b", r"\1", ask)
+        whom = "the agent" if session.is_coding else "support"
+        return _Promise(sentence, "", f"asked {whom} to", plain(ask), by, after, when)
     if _ROUTINE.match(before) or not before or (by_user and hit["who"] not in ("I", "we", "We")):
         return None
     verb = {_SWORN: "promised that", _ARRANGED: "has", _PRESENT: ""}.get(hit.re, "will")
     if hit.re is _EXPECTED:
         verb = hit["verb"]
-    who = "the customer" if by_user else _actor(hit["who"])
+    who = _customer(session) if by_user else _actor(hit["who"])
     return _Promise(sentence, who, verb, before, by, after, when)
+
+
+def _customer(session: Session) -> str:
+    """Whoever speaks as the user: where code is worked on there are no customers."""
+    return "the user" if session.is_coding else "the customer"
 
 
 def _actor(who: str) -> str:
@@ -163,15 +147,23 @@ def _actor(who: str) -> str:
         return "support"
     if who.casefold() == "you":
         return "the customer"
-    return re.sub(r"^our ", "the ", re.sub(r"^your ", "the customer's ", who[0].lower() + who[1:]))
+    if re.match(r"(?:an?|the|our|your|some\w+|one)\b", who, re.IGNORECASE):
+        who = who[0].lower() + who[1:]
+    return re.sub(r"^our |(?<=^one of )our ", "the ", re.sub(r"^your ", "the customer's ", who))
 
 
 def _is_replaced(promise: _Promise, made: list[_Promise]) -> bool:
-    """A later promise of the same thing by the same person stands in its place."""
+    """A later promise of the same thing by the same person stands in its place, and so does one that corrects it."""
     sign = (promise.who, topic(promise.before, 2))
     return any(
-        other.sentence.at > promise.sentence.at and (other.who, topic(other.before, 2)) == sign for other in made
+        other.sentence.at > promise.sentence.at
+        and ((other.who, topic(other.before, 2)) == sign or (other.who == promise.who and _corrects(other)))
+        for other in made
     )
+
+
+def _corrects(promise: _Promise) -> bool:
+    return _CORRECTED.search(promise.sentence.text) is not None
 
 
 def _candidate(session: Session, promise: _Promise) -> Candidate | None:
@@ -184,27 +176,30 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
         reference = reference or _REFERENCE.search(task[0].text)
     due = when.due(said_at)
     by_user = promise.sentence.seen.role == "user"
-    what, rest = _of_the_customer(promise.before, by_user), _of_the_customer(promise.after, by_user)
+    user, support = _customer(session), "the agent" if session.is_coding else "support"
+    you, me = (support, user) if by_user else (user, support)
+    what, rest = _in_third_person(promise.before, you, me), _in_third_person(promise.after, you, me)
     named = reference.group() if reference else ""
     about = ""
     if named and named not in f"{promise.who} {what} {rest}":
         about = f" about {named}" if _SPEAKS.search(what) else f" ({named})"
-    parts = (promise.who or "the customer", promise.verb, f"{what}{about}", promise.by, when.shown(said_at), rest)
-    text = as_sentence(" ".join(part for part in parts if part))
-    if not fits(text) or faults(text):
+    head = f"{promise.who or user} {promise.verb} {what}{about} {promise.by} {when.shown(said_at)}"
+    options = (as_sentence(f"{plain(head)} {end}") for end in dict.fromkeys((rest, _TAIL.sub("", rest))))
+    text = next((option for option in options if fits(option) and not faults(option)), "")
+    if not text:
         return None
-    key = f"commitment:{segment(named) + '.' if named else ''}{topic(what, 2)}"
-    value = {"due": due.isoformat(), "by": promise.who or "support", "what": what}
-    return Candidate("commitment", key, value, text, tuple(quotes), "customer", expires_at=due + KEPT_AFTER_DUE)
+    key = f"commitment:{segment(named) + '.' if named else ''}{topic(what)}"
+    value = {"due": due.isoformat(), "by": promise.who or support, "what": what}
+    about_whom = "person" if session.is_coding else "customer"
+    return Candidate("commitment", key, value, text, tuple(quotes), about_whom, expires_at=due + dates.KEPT_AFTER_DUE)
 
 
-def _of_the_customer(what: str, by_user: bool) -> str:
-    """In the third person: in the customer's mouth "you" is support, in support's it is the customer."""
-    you, me = ("support", "the customer") if by_user else ("the customer", "support")
+def _in_third_person(what: str, you: str, me: str) -> str:
+    """In the customer's mouth "you" is support, in support's it is the customer."""
     text = re.sub(r"\s*,?\s*(?:your|our|my|local) time\b", "", what)
     text = re.sub(r"\byou\b", you, text)
     text = re.sub(r"\byour\b", f"{you}'s", text)
-    text = re.sub(r"\b(?:me|us)\b", me, text)
+    text = re.sub(r"\b(?:me|us|I|we)\b", me, text)
     text = re.sub(r"\b(?:my|our)\b", f"{me}'s", text)
     return plain(text).strip(" .,!;:")
 
@@ -229,34 +224,12 @@ def _tasks(session: Session) -> Iterator[Candidate]:
         reference = _REFERENCE.search(hit["what"])
         what = plain(hit["what"])
         text = as_sentence(f"{what} is due by {when.shown(session.moment(seen))}")
-        key = f"commitment:{segment(reference.group()) + '.' if reference else ''}{topic(what, 2)}"
+        key = f"commitment:{segment(reference.group()) + '.' if reference else ''}{topic(what)}"
         due = when.due(session.moment(seen))
         if reference and fits(text) and not faults(text):
             place = Quote(seen.ref, hit.start(), hit.end(), hit.group())
             value = {"due": due.isoformat(), "by": "support", "what": what}
-            yield Candidate("commitment", key, value, text, (place,), "customer", expires_at=due + KEPT_AFTER_DUE)
-
-
-def _promised_elsewhere(session: Session, pattern: re.Pattern[str], form: str) -> Iterator[Candidate]:
-    """In another language the speaker's own words stay, with the date worked out in their place."""
-    for said in session.said_by_assistant:
-        body = without_openers(said.text)
-        said_at = session.moment(said.seen)
-        when = dates.find(body, said_at)
-        if not said.is_firm or when is None or not pattern.search(body):
-            continue
-        lead = re.match(
-            r"(?:bis|am|para el|hasta el|antes del|el|avant|le|d'ici)\s+", body[when.start : when.end], re.IGNORECASE
-        )
-        dated = body[: when.start] + (lead.group() if lead else "") + when.shown(said_at) + body[when.end :]
-        text = as_sentence(form.format(day=said_at.date().isoformat(), said=dated), session.language)
-        due = when.due(said_at)
-        if fits(text) and not faults(text):
-            value = {"due": due.isoformat(), "by": "support", "what": plain(dated)}
-            key = f"commitment:{topic(body[: when.start] + body[when.end :])}"
-            yield Candidate(
-                "commitment", key, value, text, (said.quote(),), "customer", expires_at=due + KEPT_AFTER_DUE
-            )
+            yield Candidate("commitment", key, value, text, (place,), "customer", expires_at=due + dates.KEPT_AFTER_DUE)
 
 
 def _recurring(session: Session) -> Iterator[Candidate]:

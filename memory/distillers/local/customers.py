@@ -1,12 +1,12 @@
-"""What a customer says about themselves, what was switched on for them and until when, and what the rules are."""
+"""What a customer says about themselves: where they are, what they have, whom they work for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, time
 
 from memory.distillers.local import dates
+from memory.distillers.local.phrases import phrase
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.session import Session, quote
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
@@ -15,31 +15,96 @@ from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
-_PLACE = r"(?P<place>[A-ZÀ-Ý][\w'’.-]*(?:[ -](?:(?:de|la|am|of|upon|sur|den|le)[ -])?[A-ZÀ-Ý][\w'’.-]*)*)"
-_LIVES = re.compile(
-    r"\b(?:I|[Ww]e)(?: (?:now |still )?(?:live|reside)|(?:'m| am|'re| are) (?:based|located)|(?:'ve"
-    r"| have) (?:been living|lived))"
-    r" (?:in|near) " + _PLACE + r"|\b[Vv]iv(?:o|imos) en (?P<es>[A-ZÀ-Ý]\w+)|\b[Ii]ch wohne in (?P<de>[A-ZÀ-Ý]\w+)"
-    r"|\b[Jj]'habite à (?P<fr>[A-ZÀ-Ý]\w+)|我住在(?P<zh>[\u4e00-\u9fff]{2,6})"
+_CAPITAL = r"[A-ZÀ-Ý][\w'’.-]*"
+_PLACE = rf"(?P<place>{_CAPITAL}(?:[ -](?:(?:de|la|am|an der|of|upon|sur|den|le)[ -])?{_CAPITAL})*)"
+_HAN_PLACE = r"(?P<place>[\u4e00-\u9fff]{2,8}?)(?=[，,。.！!；;了]|$)"
+_KANA_PLACE = r"(?P<place>[\u30a0-\u30ff\u4e00-\u9fff]{1,10})"
+_LIVES = (
+    re.compile(
+        r"\b(?:I|[Ww]e)(?: (?:now |still )?(?:live|reside)|(?:'m| am|'re| are) (?:now )?(?:based|located)|(?:'ve"
+        r"| have) "
+        rf"(?:been living|lived)) (?:in|near) {_PLACE}"
+    ),
+    re.compile(rf"\b(?:[Vv]ivo|[Vv]ivimos|(?:ahora )?(?:estoy|estamos) viviendo)(?: ahora| actualmente)? en {_PLACE}"),
+    re.compile(rf"\b(?:[Ii]ch|[Ww]ir) (?:wohnen?|leben?|sitzen)(?: jetzt| nun| inzwischen| mittlerweile)? in {_PLACE}"),
+    re.compile(rf"\b[Jj](?:e vis|['’]habite)(?: maintenant| désormais)? (?:à|en) {_PLACE}"),
+    re.compile(rf"我们?(?:现在)?住在{_HAN_PLACE}"),
+    re.compile(rf"(?:^|は|、){_KANA_PLACE}に住んで"),
 )
-_MOVED = re.compile(
-    r"\b(?:I|[Ww]e)(?:'ve| have)? (?:just |recently )?(?:moved|relocated)(?: (?:our )?(?:office|home"
-    r"|house|company))? "
-    r"(?:from (?P<old>[A-ZÀ-Ý][\w'’-]*(?: [A-ZÀ-Ý][\w'’-]*)*) )?to " + _PLACE
+_OLD = rf"(?P<old>{_CAPITAL}(?: {_CAPITAL})*)"
+_MOVED = (
+    re.compile(
+        r"\b(?:I|[Ww]e)(?:'ve| have)? (?:just |recently )?(?:moved|relocated)(?: (?:our )?(?:office|home|house"
+        r"|company))? "
+        rf"(?:from {_OLD} )?to {_PLACE}(?! \d)"
+    ),
+    re.compile(
+        rf"\b(?:[Mm]e|[Nn]os) (?:he mudado|hemos mudado|mud[éa]\w*|traslad\w+)(?: (?:de|desde) {_OLD})? a {_PLACE}"
+    ),
+    re.compile(rf"\b(?:[Ii]ch bin|[Ww]ir sind)(?: \w+){{0,2}}?(?: (?:von|aus) {_OLD})? nach {_PLACE} (?:um)?gezogen"),
+    re.compile(rf"\b(?:[Jj]['’]ai|[Nn]ous avons) (?:récemment )?(?:dé|em)ménagé(?: de {_OLD})? à {_PLACE}"),
+    re.compile(rf"我们?(?:已经|刚刚?|最近)?(?:从(?P<old>[\u4e00-\u9fff]{{2,4}}))?(?:搬到|搬去|迁到)了?{_HAN_PLACE}"),
+    re.compile(
+        rf"(?:(?P<old>[\u4e00-\u9fff]{{2,4}})から)?{_KANA_PLACE}(?:に|へ)(?:引っ越し|引越し|移転し|転居し)(?:まし)?た"
+    ),
 )
-_NAME = r"[A-ZÀ-Ý][\w&-]*(?:\.\w+)?(?: [A-ZÀ-Ý][\w&-]*){0,3}"
+# A street with its number; it ends where the sentence goes on with something else.
+_ADDRESS_ENDS = (
+    r"(?=\s+(?:on|since|last|and|so|but|please|from|now|instead|in (?:january|february|march|april|may|june|july|august"
+    r"|september|october|november|december)|am|seit|und|bitte|desde|y|por|depuis|et|le)\b|[.;!?。]|$)"
+)
+_ADDRESS = (
+    re.compile(
+        r"\b(?:(?:my|our|the) (?:new |home |office |billing |shipping |postal |delivery |correct )*address is(?: now)?"
+        r"|(?:I|we)(?:'ve| have)? (?:just |recently )?moved to|(?:I|we) (?:now )?live at)\s*:?\s"
+        rf"(?P<place>(?!the\b)[^.;!?]*?\d[^.;!?]*?){_ADDRESS_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:mi|nuestra) (?:nueva )?dirección (?:nueva )?es(?: ahora)?\s*:?\s(?P<place>[^;!?]*?\d[^.;!?]*?)"
+        + _ADDRESS_ENDS,
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:meine|unsere|die) (?:neue )?(?:anschrift|adresse) (?:ist|lautet)(?: jetzt"
+        r"| nun)?\s*:?\s(?P<place>[^;!?]*?\d[^.;!?]*?)" + _ADDRESS_ENDS,
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:mon|notre|ma|l['’])\s?(?:nouvelle )?adresse est(?: maintenant"
+        r"| désormais)?\s*:?\s(?P<place>[^;!?]*?\d[^.;!?]*?)" + _ADDRESS_ENDS,
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?:地址|住址)(?:改为|改成|是|：)(?P<place>[^，。；！]{4,40})"),
+    re.compile(r"住所は(?P<place>[^。、！]{4,40}?)(?:です|になりました|に変わりました)"),
+)
+_PLAN = (
+    re.compile(
+        r"\b(?:on|have|use|using|(?:switched|upgraded|downgraded|changed)(?: from [\w ]+?)? to) (?:the |your |a |an )?"
+        r"(?P<place>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier|subscription|package)\b"
+    ),
+    re.compile(
+        r"\b(?:tengo|tenemos|estoy en|estamos en|uso|usamos) (?:contratado )?(?:el |un )?plan (?P<place>[A-ZÀ-Ý]\w+)"
+    ),
+    re.compile(
+        r"\b(?:haben|habe|nutzen|nutze|im|in der|mit dem) (?:den |die |das )?(?P<place>[A-Z]\w+)[- ](?:Tarif|Plan"
+        r"|Abo|Paket)\b"
+    ),
+    re.compile(
+        r"\b(?:avons|ai|sommes sur|suis sur|utilis\w+) (?:l['’]|la |le |une? )?(?:offre|formule|forfait|abonnement"
+        r"|plan) (?P<place>[A-Z]\w+)"
+    ),
+    re.compile(r"我们?(?:用的?是?|使用的?是?|买了|订阅了|订的是)(?P<place>[\u4e00-\u9fff\w]{1,6}版)"),
+)
+_COMPANY = rf"{_CAPITAL.replace('.', '&')}(?:\.\w+)?(?: [A-ZÀ-Ý][\w&-]*){{0,3}}"
 _WORKS = re.compile(
-    rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_NAME})"
-)
-_PLAN = re.compile(
-    r"\b(?:on|have|use|using|(?:switched|upgraded|downgraded|changed)(?: from [\w ]+?)? to) (?:the "
-    r"|your |a |an )?(?P<plan>[A-Z]\w+(?: [A-Z]\w+)?) (?:plan|tier"
-    r"|subscription|package)\b"
+    rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_COMPANY})"
 )
 _SEATS = re.compile(
-    r"\b(?:we (?:have|are|employ|need)|(?:company|shop|bakery|firm|team|business|\w+ery) (?:with"
-    r"|of)) (?:about |around |currently )?(?P<count>\d[\d,.]*) "
-    r"(?P<what>employees|people|seats|users|agents|licen[cs]es|stores|locations|developers)\b",
+    r"\b(?:we (?:have|are|employ|need)|(?:company|shop|bakery|firm|team|business|\w+ery) (?:with|of)) "
+    r"(?:about |around |currently |now )?(?P<count>\d[\d,.]*) "
+    r"(?P<what>employees|people|seats|users|agents|licen[cs]es|stores|shops|branches|locations|developers"
+    r"|warehouses)\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -52,97 +117,125 @@ _TIER = re.compile(
     r"|basic|free)(?: (?:member|tier|level|customer))?\s*[.!]?$",
     re.IGNORECASE,
 )
+_ROLE = re.compile(
+    r"\bI(?:'m| am) the (?:new )?(?P<role>(?:\w+ )?(?:admin|administrator|owner|accountant|treasurer|CFO|CTO|CEO"
+    r"|manager|lead"
+    r"|secretary|bookkeeper)|head of \w+)(?: (?:of|at|for|here)\b[^.,;]*)?\s*(?:[.,;!]|$)"
+)
 _OFFICE = re.compile(
-    r"\b[Oo]ur (?P<what>office|headquarters|shop|store|warehouse|company) is (?:based |located )?in " + _PLACE
+    rf"\b[Oo]ur (?P<what>office|headquarters|shop|store|warehouse|company) is (?:now )?(?:based |located )?in {_PLACE}"
 )
 _DEVICE = re.compile(
-    r"\b[Ii](?:'m| am)? (?:use|using|on|have|run)\b.*?\b(?P<device>(?:Android|iOS|iPadOS|Windows|macOS"
-    r"|Ubuntu|iPhone|Pixel|Galaxy) [\w.]+)"
+    r"\b[Ii](?:'m| am)? (?:use|using|on|have|run)\b.*?\b(?P<device>(?:Android|iOS|iPadOS|Windows|macOS|Ubuntu|iPhone"
+    r"|Pixel"
+    r"|Galaxy) [\w.]+)"
+)
+_OURS = re.compile(
+    r"^(?:[Oo]ur (?P<what>[a-zA-Z-]+(?: [a-zA-Z-]+){0,3}?)|[Mm]y (?P<mine>time ?zone|(?:vat|tax|company) \w+|company"
+    r"|business|website"
+    r"|domain|language)) (?P<verb>is|are|ends?|starts?|begins?|renews?|closes?|opens?) (?P<rest>.+)$"
+)
+_OURS_PASSING = any_of(
+    r"\b(?:order|parcel|package|delivery|refund|payment|question|problem|issue|ticket|screen|app|site|website|page"
+    r"|button"
+    r"|password|login|card|export|import|sync|invoice|bill|guess|point|bad|fault|name|dog|cat|wife|husband|boss"
+    r"|manager|colleague"
+    r"|neighbou?r|customer|client|friend|son|daughter|mother|father|meeting|appointment|call|flight|event|party"
+    r"|prefer\w+|favou?rite)s?\b",
+)
+_USES = re.compile(
+    r"^[Ww]e (?P<verb>use|run|sell|ship|export|import|bill) (?P<rest>[^.,;]*(?:[A-Z]{2,}|\b[A-Z][a-z]+)[^.,;]*)$"
+)
+_COMPLAINT = any_of(
+    r"\b(?:not|n't|never|no longer|wrong|broken|fail\w*|error|slow|missing|late|stuck|lost|down|grey|empty|locked"
+    r"|blocked|bad)\b"
 )
 _TRANSIENT = any_of(
-    r"\b(?:this week|this month|today|right now|at the moment|currently|for now|until|no wait|used to"
-    r"|before|any ?more)\b",
-    r"\b(?:visiting|on (?:holiday|vacation|a trip)|travel\w*|next (?:week|month|year)|soon|planning|if)\b",
+    r"\b(?:this week|this month|today|right now|at the moment|currently|for now|until|no wait|used to|before"
+    r"|any ?more)\b",
+    r"\b(?:visiting|on (?:holiday|vacation|a trip)|travel\w*|next (?:week|month|year)|soon|planning|if|will"
+    r"|going to)\b",
 )
-_UNTIL = re.compile(
-    r"^(?P<what>.{3,80}?)\s+(?:is\s+|was\s+)?(?P<state>enabled|activated|active|extended|valid"
-    r"|unlocked|reserved|paused|suspended|waived|open|switched on|blocked|on hold"
-    r"|prolonged)\s+(?:for \S+ )?(?:until|till|through|to)\s+(?P<date>.+)$",
-    re.IGNORECASE | re.MULTILINE,
+_PLANNED = any_of(
+    r"\b(?:will|going to|planning|might|next|want to|about to|werde\w*|voy a|vamos a|vais|allons|打算|下个?月|予定)\b"
 )
-_GENERAL = any_of(
-    r"^(?:all|every|any|no|each)\s+[\w\s-]{2,40}?\s+\w+\b.*",
-    r"^(?!(?:This|Yes|Thanks|Details) )[A-Z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have to|need|expire"
-    r"|ship|take|cost|last|close|open|arrive)\b.*",
-    r"^(?!(?:The|This|That|It|There|Your|Our|My|You|We|I|He|She|They|Today"
-    r"|Here) )[A-Z][\w -]{3,40}? (?:costs|takes|lasts|expires|needs|requires)\b.*",
-)
-_MEASURE = re.compile(r"\b\d+(?:[.,]\d+)?\b|[$€£]\s?\d|\bnon-?refundable\b", re.IGNORECASE)
-_LOOKED_UP = re.compile(
-    r"\b(?:faq|polic(?:y|ies)|search\w*|knowledge|guideline|kb|look\w*[ -]?up|article|docs?)\b", re.IGNORECASE
-)
+_LAST_WEEK = re.compile(r"\blast week\b", re.IGNORECASE)
 
 
 def read(session: Session) -> Iterator[Candidate]:
+    if session.is_coding:
+        return
     for sentence in session.said_by_user:
         if not sentence.is_firm:
             continue
-        if (moved := _moved(session, sentence)) is not None:
+        moved = _addressed(sentence) or _moved(session, sentence)
+        if moved is not None:
             yield moved
-            continue
-        if _TRANSIENT.search(sentence.text) or ONE_OFF.search(sentence.text):
-            continue
-        yield from _self_told(session, sentence)
-    if not session.is_coding:
-        yield from _switched(session)
-        yield from _rules_told(session)
+        elif seats := _SEATS.search(sentence.text):
+            text = f"The customer's company has {seats['count']} {seats['what'].casefold()}."
+            yield _fact(sentence, seats, "customer_fact", segment(seats["what"]), seats["count"], text)
+        elif not (_TRANSIENT.search(sentence.text) or ONE_OFF.search(sentence.text)):
+            yield from _self_told(sentence)
 
 
-def _self_told(session: Session, sentence: Sentence) -> Iterator[Candidate]:
+def _self_told(sentence: Sentence) -> Iterator[Candidate]:
     text = plain(sentence.text)
-    if hit := _LIVES.search(text):
-        place = (hit["place"] or hit["es"] or hit["de"] or hit["fr"] or hit["zh"]).rstrip(".")
-        yield _fact(sentence, hit, "customer_fact", "city", place, f"The customer lives in {place}.")
+    language = language_of(text)
+    if (hit := _first(_LIVES, text)) is not None:
+        place = hit["place"].rstrip(".")
+        yield _fact(sentence, hit, "customer_fact", "city", place, phrase("lives", language, place=place))
+    if (hit := _first(_PLAN, text)) is not None:
+        plan = hit["place"]
+        yield _fact(sentence, hit, "account_detail", "plan", plan, phrase("plan", language, place=plan))
     if hit := _WORKS.search(text):
-        yield _fact(
-            sentence,
-            hit,
-            "customer_fact",
-            "company",
-            hit["company"],
-            f"The customer works for {hit['company'].rstrip('.')}.",
-        )
-    if hit := _PLAN.search(text):
-        yield _fact(sentence, hit, "account_detail", "plan", hit["plan"], f"The customer is on the {hit['plan']} plan.")
-    if hit := _SEATS.search(text):
-        yield _fact(
-            sentence,
-            hit,
-            "customer_fact",
-            segment(hit["what"]),
-            hit["count"],
-            f"The customer's company has {hit['count']} {hit['what'].casefold()}.",
-        )
-    if (hit := _TIER.search(text)) and not session.is_coding:
+        company = hit["company"].rstrip(".")
+        yield _fact(sentence, hit, "customer_fact", "company", company, f"The customer works for {company}.")
+    if hit := _TIER.search(text):
         tier = hit["tier"].casefold()
         yield _fact(sentence, hit, "account_detail", "membership", tier, f"The customer's membership level is {tier}.")
-    if (hit := _OFFICE.search(text)) and not session.is_coding:
+    if hit := _OFFICE.search(text):
         place = hit["place"].rstrip(".")
         yield _fact(sentence, hit, "customer_fact", hit["what"], place, f"The customer's {hit['what']} is in {place}.")
-    if (hit := _DEVICE.search(text)) and not session.is_coding:
+    elif (ours := _of_ours(sentence, text)) is not None:
+        yield ours
+    if hit := _DEVICE.search(text):
+        device = hit["device"].rstrip(".")
+        yield _fact(sentence, hit, "customer_fact", "device", device, f"The customer uses {device}.")
+    if hit := _ROLE.search(text):
         yield _fact(
-            sentence, hit, "customer_fact", "device", hit["device"], f"The customer uses {hit['device'].rstrip('.')}."
+            sentence, hit, "customer_fact", "role", hit["role"], f"The customer's contact is the {hit['role']}."
         )
     if hit := _NUMBER.search(text):
         what = hit["what"].casefold()
-        yield _fact(
-            sentence,
-            hit,
-            "account_detail",
-            f"{what}_number",
-            hit["number"],
-            f"The customer's {what} number is {hit['number']}.",
-        )
+        number = hit["number"]
+        told = f"The customer's {what} number is {number}."
+        yield _fact(sentence, hit, "account_detail", f"{what}_number", number, told)
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:
+    return next((hit for pattern in patterns if (hit := pattern.search(text))), None)
+
+
+def _of_ours(sentence: Sentence, text: str) -> Candidate | None:
+    """ "Our fiscal year ends in March"; "We use SAP for invoices": how things are at the customer's."""
+    body = without_openers(text)
+    if _COMPLAINT.search(body) or len(body.split()) > 16:
+        return None
+    if hit := _OURS.match(body):
+        what = hit["what"] or hit["mine"]
+        if _OURS_PASSING.search(what) or not re.search(r"[A-Z0-9]", hit["rest"]):
+            return None
+        told = f"The customer's {what} {hit['verb']} {hit['rest']}"
+        key = topic(what)
+    elif hit := _USES.match(body):
+        told = f"The customer {hit['verb']}s {hit['rest']}"
+        key = topic(f"{hit['verb']} {hit['rest']}")
+    else:
+        return None
+    told = as_sentence(re.sub(r"\b(?:our|my)\b", "the customer's", told))
+    if not fits(told) or faults(told):
+        return None
+    return Candidate("customer_fact", f"customer_fact:{key}", told, told, (_said(sentence, hit),), "customer")
 
 
 def _fact(sentence: Sentence, hit: re.Match[str], kind: str, key: str, value: str, text: str) -> Candidate:
@@ -154,78 +247,32 @@ def _said(sentence: Sentence, hit: re.Match[str]) -> Quote:
     return quote(sentence.seen, hit.group(), sentence.start) or sentence.quote()
 
 
+def _addressed(sentence: Sentence) -> Candidate | None:
+    hit = _first(_ADDRESS, sentence.text)
+    if hit is None or _PLANNED.search(sentence.text) or not re.search(r"[^\W\d_]{3}", hit["place"]):
+        return None
+    place = plain(hit["place"]).strip(" ,")
+    text = phrase("address", language_of(sentence.text), place=place)
+    if len(place) > 100 or faults(text):
+        return None
+    return _fact(sentence, hit, "account_detail", "address", place, text)
+
+
 def _moved(session: Session, sentence: Sentence) -> Candidate | None:
-    hit = _MOVED.search(sentence.text)
-    if hit is None or re.search(r"\b(?:will|going to|planning|might|next)\b", sentence.text, re.IGNORECASE):
+    hit = _first(_MOVED, sentence.text)
+    if hit is None or _PLANNED.search(sentence.text):
         return None
     said_at = session.moment(sentence.seen)
     place = hit["place"].rstrip(".")
-    when = ""
-    if re.search(r"\blast week\b", sentence.text, re.IGNORECASE):
-        first, last = dates.last_week(said_at)
-        when = f" between {first.isoformat()} and {last.isoformat()}"
-    came_from = f" from {hit['old']}" if hit["old"] else ""
-    text = f"The customer moved{came_from} to {place}{when or f', as said on {said_at.date().isoformat()}'}."
-    return (
-        Candidate("customer_fact", "customer_fact:city", place, text, (sentence.quote(),), "customer")
-        if fits(text)
-        else None
-    )
-
-
-def _switched(session: Session) -> Iterator[Candidate]:
-    """What a tool's result says was switched, and until when."""
-    for step in session.steps:
-        seen = step.result or step.call
-        if seen.role != "tool":
-            continue
-        yield from _switched_in(session, seen.ref, seen.text, session.moment(seen))
-    for seen in session.seen:
-        if seen.kind == "tool_result" and all(step.result is not seen for step in session.steps):
-            yield from _switched_in(session, seen.ref, seen.text, session.moment(seen))
-
-
-def _switched_in(session: Session, ref: int, text: str, said_at: datetime) -> Iterator[Candidate]:
-    for hit in _UNTIL.finditer(text[:2_000]):
-        when = dates.find(hit["date"], said_at)
-        what = plain(hit["what"])
-        if when is None or len(what.split()) > 8:
-            continue
-        ends = datetime.combine(when.day, time(23, 59), tzinfo=said_at.tzinfo)
-        subject = what[0].lower() + what[1:] if what.split()[0].istitle() else what
-        subject = re.sub(r"^(?:the|a|an) ", "", subject)
-        sentence = f"The {subject} is {hit['state'].casefold()} for the customer until {when.day.isoformat()}."
-        if faults(sentence):
-            continue
-        end = hit.start("date") + when.end
-        place = Quote(ref, hit.start(), end, text[hit.start() : end])
-        value = {"state": hit["state"].casefold(), "until": when.day.isoformat()}
-        yield Candidate(
-            "customer_fact", f"customer_fact:{topic(what)}", value, sentence, (place,), "customer", expires_at=ends
-        )
-
-
-def _rules_told(session: Session) -> Iterator[Candidate]:
-    """A general rule with a number in it, told after looking it up: it holds for every customer."""
-    looked_up = [step for step in session.steps if _LOOKED_UP.search(f"{step.call.tool} {step.call.text[:300]}")]
-    for said in session.said_by_assistant:
-        body = without_openers(said.text)
-        source = next((step for step in reversed(looked_up) if step.at < said.at), None)
-        if source is None or not said.is_firm or not _GENERAL.match(body) or not _MEASURE.search(body):
-            continue
-        if re.search(r"\b(?:you|your|yours|i|my|me)\b", body, re.IGNORECASE):
-            continue
-        text = as_sentence(body, language_of(said.text))
-        if not fits(text) or faults(text):
-            continue
-        backing = source.call.text.strip()[:200]
-        quotes = (
-            said.quote(),
-            Quote(
-                source.call.ref,
-                source.call.text.index(backing),
-                source.call.text.index(backing) + len(backing),
-                backing,
-            ),
-        )
-        yield Candidate("environment", f"environment:{topic(body)}", {"rule": text}, text, quotes, "project")
+    language = language_of(sentence.text)
+    text = phrase("moved", language, place=place, day=said_at.date().isoformat())
+    if language == "en":
+        when = f", as said on {said_at.date().isoformat()}"
+        if _LAST_WEEK.search(sentence.text):
+            first, last = dates.last_week(said_at)
+            when = f" between {first.isoformat()} and {last.isoformat()}"
+        came_from = f" from {hit['old']}" if hit["old"] else ""
+        text = f"The customer moved{came_from} to {place}{when}."
+    if not fits(text) or faults(text):
+        return None
+    return Candidate("customer_fact", "customer_fact:city", place, text, (sentence.quote(),), "customer")

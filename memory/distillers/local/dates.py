@@ -3,107 +3,115 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-_WEEKDAYS = {
-    name: index
-    for index, names in enumerate(
-        (
-            "monday mon lunes montag lundi",
-            "tuesday tue tues martes dienstag mardi",
-            "wednesday wed miércoles mittwoch mercredi",
-            "thursday thu thurs jueves donnerstag jeudi",
-            "friday fri viernes freitag vendredi",
-            "saturday sat sábado samstag samedi",
-            "sunday sun domingo sonntag dimanche",
-        )
-    )
-    for name in names.split()
-}
-_MONTHS = {
-    name: index + 1
-    for index, names in enumerate(
-        (
-            "january jan enero januar janvier",
-            "february feb febrero februar février",
-            "march mar marzo märz mars",
-            "april apr abril avril",
-            "may mayo mai",
-            "june jun junio juni juin",
-            "july jul julio juli juillet",
-            "august aug agosto août",
-            "september sep sept septiembre septembre",
-            "october oct octubre oktober octobre",
-            "november nov noviembre novembre",
-            "december dec diciembre dezember décembre",
-        )
-    )
-    for name in names.split()
-}
-_NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "ten": 10,
-    "fourteen": 14,
-}
-_DAY_NAMES = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
-_MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
+from memory.distillers.local import calendar_words as names
+from memory.distillers.local.clock_words import clock_near
+from memory.distillers.local.words import words
+
+# Two weeks after a date nobody needs to be told of what was due on it.
+KEPT_AFTER_DUE = timedelta(days=14)
+# A promise for the next few hours is over before anybody reads it.
+LEAST_HOURS = 12
+
+_DAYS = rf"{names.alternatives(names.WEEKDAYS)}|(?-i:{names.alternatives(names.SHORT_WEEKDAYS)})"
+_MONTH_NAMES = names.alternatives(names.MONTHS)
+_NUMBER = rf"\d{{1,3}}|{names.alternatives(names.NUMBERS)}"
 _LEAD = (
-    r"(?:(?:by|on|until|till|before|no later than|due|from|am|bis|el|para el|hasta el|le|avant|d'ici)\s+)?(?:the\s+)?"
+    r"(?:\b(?P<lead>by|on|until|till|before|no later than|due|from|am|bis zum|bis|spätestens am|vor dem|el|para el"
+    r"|hasta el"
+    r"|antes del|a más tardar el|le|avant le|avant|d'ici le|d['’]ici|au plus tard le)\s+)?"
+    r"(?:(?:the|end of day|close of business|eod|cob|ende?)\s+)?"
 )
+_WEEKDAY_AHEAD = rf"(?:(?:{_DAYS}),?\s+(?:(?:the|den|dem|der|el|le)\s+)?)?"
+_EASTERN_LEAD = r"(?P<lead>于|在)?"
 
 _ISO = re.compile(
-    _LEAD + r"\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2})?(Z|[+-]\d{2}:?\d{2})?)?", re.IGNORECASE
-)
-_DAY_MONTH = re.compile(
-    rf"{_LEAD}\b(\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+"
-    rf"|de\s+)?({_MONTH_NAMES})\b\.?(?:,?\s+(?:de\s+)?(\d{{4}}))?",
+    _LEAD + r"(?<![\w-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"(?P<rest>[T ]\d{2}:\d{2}(?::\d{2})?(?:Z"
+    r"|[+-]\d{2}:?\d{2})?)?",
     re.IGNORECASE,
 )
-_MONTH_DAY = re.compile(
-    rf"{_LEAD}\b({_MONTH_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?", re.IGNORECASE
+_NAMED = (
+    re.compile(
+        rf"{_LEAD}{_WEEKDAY_AHEAD}\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+"
+        rf"|de\s+)?(?P<month>{_MONTH_NAMES})\b\.?"
+        r"(?:,?\s+(?:de\s+|del\s+)?(?P<year>\d{4}))?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_LEAD}{_WEEKDAY_AHEAD}\b(?P<month>{_MONTH_NAMES})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+        r"(?:,?\s+(?P<year>\d{4}))?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_LEAD}{_WEEKDAY_AHEAD}(?<![\d.])(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})?(?!\d)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_EASTERN_LEAD}(?:(?P<year>\d{{4}})年)?(?P<month>\d{{1,2}})月(?P<day>\d{{1,2}})[日号號]"),
+)
+_SLASHED = re.compile(rf"{_LEAD}(?<![\d/])(\d{{1,2}})/(\d{{1,2}})(?:/(?P<year>\d{{4}}))?(?![\d/])", re.IGNORECASE)
+_NEAR = re.compile(
+    rf"{_LEAD}(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!de la )\b(?P<near>{names.alternatives(names.NEAR)})\b"
+    r"(?:\s+(?:morning|afternoon|evening|night|früh|vormittag|mittag|nachmittag|abend|por la mañana|por la tarde"
+    r"|por la noche"
+    r"|matin|midi|après-midi|soir))?|"
+    rf"{_EASTERN_LEAD.replace('lead', 'lead_')}"
+    r"(?P<han>大?后天|後天|明後日|あさって|明[天日晚]|あした|今[天日晚夜]|本日)",
+    re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
-    rf"{_LEAD}\b(?:(next|this|coming|nächsten|nächste|próximo|kommenden)\s+)?({_DAY_NAMES})\b"
-    r"(?:\s+(next week|of next week|nächster woche|prochain|que viene|próximo))?",
+    rf"{_LEAD}\b(?:(?P<which>next|this|coming|nächste[nr]?|kommenden|próximo|próxima)\s+)?(?P<name>{_DAYS})\b"
+    r"(?:\s+(?P<after>of next week|next week|nächster woche|prochaine?|que viene|próximo|de la semana que viene"
+    r"|de la semaine prochaine))?",
     re.IGNORECASE,
 )
-_NEAR = re.compile(
-    rf"{_LEAD}\b(the day after tomorrow|day after tomorrow|tomorrow|today|tonight|pasado mañana|mañana"
-    r"|hoy|übermorgen|morgen|heute|après-demain|demain|aujourd'hui)\b",
-    re.IGNORECASE,
-)
+_HAN_WEEKDAY = re.compile(r"(?P<which>下|这|本)?个?(?:周|星期|礼拜)(?P<name>[一二三四五六日天])")
+_KANJI_WEEKDAY = re.compile(r"(?P<which>来週|今週)?の?(?P<name>[月火水木金土日])曜日?")
 _IN = re.compile(
-    r"\b(?:with)?in\s+(?:the next\s+)?(\d{1,3}|a|an|one|two|three|four|five|six|seven|ten"
-    r"|fourteen)\s+(business days?|working days?|days?|weeks?)\b",
+    rf"(?:\b(?:within|in|over|innerhalb(?: von)?|binnen|dentro de|en|dans|sous|d['’]ici)\s+(?:the\s+next\s+"
+    rf"|(?:un )?(?:plazo|délai) de\s+)?)"
+    rf"(?P<count>{_NUMBER})\s+(?P<unit>(?:business|working)\s+days?|days?|weeks?|hours?|werktag\w*|arbeitstag\w*"
+    rf"|tag\w*|woche\w*"
+    r"|stunden|días? (?:hábil\w*|laborabl\w*)|días?|semanas?|horas|jours? ouvr\w+|jours?|semaines?|heures)\b",
     re.IGNORECASE,
 )
-_END_OF = re.compile(rf"{_LEAD}\bend of (?:the |this )?(day|week|month|year)\b", re.IGNORECASE)
-_NOON = re.compile(r",?\s+(?:at\s+)?(?:noon|midday|mittag|mediodía|midi)\b", re.IGNORECASE)
-_CLOCK = re.compile(
-    r"(?:\b(?:at|by|around|um|a las|à)\s+)?\b(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|a\.m\.|p\.m\.|uhr"
-    r"|o'clock|h\b)|\b(?:at|um|a las|à)\s+(\d{1,2})(?:[:.h](\d{2}))?\b|\b(\d{1,2}):(\d{2})\b",
+_EASTERN_IN = re.compile(
+    r"(?P<count>\d{1,3}|[一二两三四五六七十])\s?个?(?P<unit>工作日|営業日|小时|時間|天|日|周|週間)\s?(?:之?内|以内|后|後)"
+)
+_END_OF = re.compile(
+    rf"{_LEAD}(?:\b(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?P<en>day|week|month|year)\b"
+    r"|\b(?:ende?\s+(?:der|des|dieser|dieses)\s+)(?P<de>woche|monats|jahres)\b|\b(?P<de_>monatsende|jahresende)\b"
+    r"|\b(?:fin(?:al)?(?:es)?\s+de\s+(?:la\s+|este\s+|l['’])?)(?P<romance>mes|semana|año|mois|semaine|année)\b"
+    r"|\b(?:la\s+fin\s+(?:du|de la)\s+)(?P<fr>mois|semaine)\b)|(?P<han>月底|月末|年底|年末)",
     re.IGNORECASE,
 )
+_UNITS = {
+    **dict.fromkeys(words("week woche semana semaine"), "week"),
+    **dict.fromkeys(words("month monats monatsende mes mois 月底 月末"), "month"),
+    **dict.fromkeys(words("year jahres jahresende año année 年底 年末"), "year"),
+}
+
+Found = tuple[date, int, int, str, datetime | None]
+# Whether what follows a number and a stop is the name of a month.
+MONTH = re.compile(rf"(?:{_MONTH_NAMES})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A date that was named: `day` and maybe `clock` in the session's zone; `start`/`end` where it stands."""
+    """A date that was named: `day` and maybe `clock` in the session's zone; `start`/`end` where it stands.
+
+    `lead` is the small word before it ("by", "bis"), which is part of the place.
+    """
 
     day: date
     clock: time | None
     start: int
     end: int
-    at: datetime | None = None  # set when the text itself gave an offset
+    lead: str = ""
+    at: datetime | None = None  # set when the text itself gave the moment
 
     def due(self, said_at: datetime) -> datetime:
         """The moment it ends, in the zone of `said_at`: the clock time, or the end of that day."""
@@ -119,23 +127,20 @@ class When:
 
 
 def find(text: str, said_at: datetime) -> When | None:
-    """The first date in `text`, absolute; None when there is none or it lies before the day it was said."""
-    hit = _date(text, said_at.date())
+    """The date in `text`, an absolute one first; None when there is none or it lies before it was said."""
+    hit = next((found for way in _WAYS for found in way(text, said_at)), None)
     if hit is None:
         return None
-    day, start, end, exact = hit
+    day, start, end, lead, exact = hit
     if day < said_at.date():
         return None
     if exact is not None:
-        aware = exact if exact.tzinfo else exact.replace(tzinfo=said_at.tzinfo)
-        return When(day, aware.astimezone(said_at.tzinfo).time(), start, end, aware)
-    clock = None
-    if noon := _NOON.match(text, end):
-        return When(day, time(12), start, noon.end())
-    if found := _CLOCK.search(text, end, end + 25) or _CLOCK.search(text, max(0, start - 12), start):
-        clock = _clock(found)
-        start, end = (min(start, found.start()), max(end, found.end())) if clock else (start, end)
-    return When(day, clock, start, end)
+        return When(day, exact.astimezone(said_at.tzinfo).time(), start, end, lead, exact)
+    if clock := clock_near(text, start, end):
+        at, from_, to = clock
+        when = When(day, at, min(start, from_), max(end, to), lead)
+        return when if when.due(said_at) > said_at else None
+    return When(day, None, start, end, lead)
 
 
 def last_week(said_at: datetime) -> tuple[date, date]:
@@ -144,69 +149,131 @@ def last_week(said_at: datetime) -> tuple[date, date]:
     return monday, monday + timedelta(days=6)
 
 
-def _date(text: str, today: date) -> tuple[date, int, int, datetime | None] | None:
-    if found := _ISO.search(text):
-        try:
-            day = date(int(found[1]), int(found[2]), int(found[3]))
-            exact = (
-                datetime.fromisoformat(
-                    found.group()[found.start(1) - found.start() :].replace(" ", "T").replace("z", "Z")
-                )
-                if found[4]
-                else None
+# The ways to name a date, the surest first. Each gives (day, start, end, lead, exact moment or None).
+
+
+def _iso(text: str, said_at: datetime) -> Iterator[Found]:
+    for hit in _ISO.finditer(text):
+        day = _day(int(hit["year"]), int(hit["month"]), int(hit["day"]))
+        if day is None:
+            continue
+        exact = None
+        if hit["rest"]:
+            try:
+                told = datetime.fromisoformat(day.isoformat() + hit["rest"].replace(" ", "T"))
+            except ValueError:
+                continue
+            exact = told if told.tzinfo else told.replace(tzinfo=said_at.tzinfo)
+        yield day, hit.start(), hit.end(), _lead(hit), exact
+
+
+def _named(text: str, said_at: datetime) -> Iterator[Found]:
+    for pattern in _NAMED:
+        for hit in pattern.finditer(text):
+            month = int(hit["month"]) if hit["month"].isdigit() else names.MONTHS[hit["month"].casefold()]
+            if (day := _coming(int(hit["day"]), month, hit["year"], said_at.date())) is not None:
+                yield day, hit.start(), hit.end(), _lead(hit), None
+
+
+def _slashed(text: str, said_at: datetime) -> Iterator[Found]:
+    """ "20/11" and "11/20" are one day; "3/4" could be two, so it is none."""
+    for hit in _SLASHED.finditer(text):
+        first, second = int(hit[2]), int(hit[3])
+        if (first > 12) == (second > 12):
+            continue
+        day_number, month = (first, second) if first > 12 else (second, first)
+        if (day := _coming(day_number, month, hit["year"], said_at.date())) is not None:
+            yield day, hit.start(), hit.end(), _lead(hit), None
+
+
+def _near(text: str, said_at: datetime) -> Iterator[Found]:
+    for hit in _NEAR.finditer(text):
+        word = (hit["near"] or hit["han"]).casefold()
+        ahead = 3 if word == "大后天" else names.NEAR[word]
+        yield said_at.date() + timedelta(days=ahead), hit.start(), hit.end(), _lead(hit), None
+
+
+def _weekday(text: str, said_at: datetime) -> Iterator[Found]:
+    today = said_at.date()
+    for hit in _WEEKDAY.finditer(text):
+        name = hit["name"]
+        index = names.WEEKDAYS.get(name.casefold(), names.SHORT_WEEKDAYS.get(name, 0))
+        of_next_week = hit["after"] is not None and names.WEEK_AFTER.search(hit["after"])
+        if of_next_week:
+            day = _of_week(today, index, 1)
+        else:
+            is_next = (hit["which"] or "").casefold() in names.NEXT
+            day = _upcoming(today, index, is_next=is_next)
+        yield day, hit.start(), hit.end(), _lead(hit), None
+    for pattern, table in ((_HAN_WEEKDAY, names.HAN_WEEKDAYS), (_KANJI_WEEKDAY, names.KANJI_WEEKDAYS)):
+        for hit in pattern.finditer(text):
+            index = table[hit["name"]]
+            day = (
+                _of_week(today, index, 1) if hit["which"] in ("下", "来週") else _upcoming(today, index, is_next=False)
             )
-        except ValueError:
-            return None
-        return day, found.start(), found.end(), exact
-    for pattern, day_at, month_at in ((_DAY_MONTH, 1, 2), (_MONTH_DAY, 2, 1)):
-        if found := pattern.search(text):
-            named = _named(int(found[day_at]), _MONTHS[found[month_at].casefold()], found[3], today)
-            return (named, found.start(), found.end(), None) if named else None
-    if found := _NEAR.search(text):
-        word = found[1].casefold()
-        ahead = 2 if word in ("pasado mañana", "übermorgen", "après-demain") or "after" in word else 0
-        ahead = ahead or (1 if word in ("tomorrow", "mañana", "morgen", "demain") else 0)
-        return today + timedelta(days=ahead), found.start(), found.end(), None
-    if found := _WEEKDAY.search(text):
-        return (
-            _weekday(
-                _WEEKDAYS[found[2].casefold()],
-                "next" if (found[3] or "").endswith(("week", "woche")) else found[1] or "",
-                today,
-            ),
-            found.start(),
-            found.end(),
-            None,
-        )
-    if found := _IN.search(text):
-        count = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1].casefold()]
-        return _ahead(today, count, found[2].casefold()), found.start(), found.end(), None
-    if found := _END_OF.search(text):
-        return _end_of(found[1].casefold(), today), found.start(), found.end(), None
-    return None
+            yield day, hit.start(), hit.end(), "", None
 
 
-def _named(day: int, month: int, year: str | None, today: date) -> date | None:
+def _in(text: str, said_at: datetime) -> Iterator[Found]:
+    for pattern in (_IN, _EASTERN_IN):
+        for hit in pattern.finditer(text):
+            said = hit["count"].casefold()
+            count = int(said) if said.isdigit() else names.NUMBERS.get(said) or names.HAN_NUMBERS.get(said, 1)
+            unit = hit["unit"].casefold()
+            if unit.startswith(("hour", "stunde", "hora", "heure", "小时", "時間")):
+                if count >= LEAST_HOURS:
+                    # Added in UTC: a day in which the clocks change has other hours.
+                    moment = (said_at.astimezone(UTC) + timedelta(hours=count)).astimezone(said_at.tzinfo)
+                    yield moment.date(), hit.start(), hit.end(), "by", moment.replace(second=0, microsecond=0)
+                continue
+            yield _ahead(said_at.date(), count, unit), hit.start(), hit.end(), "by", None
+
+
+def _end_of(text: str, said_at: datetime) -> Iterator[Found]:
+    for hit in _END_OF.finditer(text):
+        word = next(hit[name] for name in ("en", "de", "de_", "romance", "fr", "han") if hit[name]).casefold()
+        yield _last_day(_UNITS.get(word, "day"), said_at.date()), hit.start(), hit.end(), _lead(hit) or "by", None
+
+
+_WAYS: tuple[Callable[[str, datetime], Iterator[Found]], ...] = (_iso, _named, _slashed, _near, _weekday, _in, _end_of)
+
+
+def _lead(hit: re.Match[str]) -> str:
+    groups = hit.groupdict()
+    return (groups.get("lead") or groups.get("lead_") or "").casefold()
+
+
+def _day(year: int, month: int, day: int) -> date | None:
     try:
-        named = date(int(year) if year else today.year, month, day)
+        return date(year, month, day)
     except ValueError:
         return None
-    # A month without a year that is long past means the next one.
-    return named.replace(year=named.year + 1) if not year and (today - named).days > 180 else named
 
 
-def _weekday(weekday: int, which: str, today: date) -> date:
+def _coming(day: int, month: int, year: str | None, today: date) -> date | None:
+    """A month without a year that is long past means the next one."""
+    named = _day(int(year) if year else today.year, month, day)
+    if named is None or year or (today - named).days <= 180:
+        return named
+    return _day(named.year + 1, month, day)
+
+
+def _upcoming(today: date, weekday: int, *, is_next: bool) -> date:
     """ "Tuesday" is the next one to come; "next Tuesday" the one of next week (from Thursday both are the same day)."""
     ahead = (weekday - today.weekday()) % 7 or 7
-    if which.casefold() in ("next", "nächsten", "nächste", "próximo") and weekday > today.weekday():
-        ahead += 7
-    return today + timedelta(days=ahead)
+    return today + timedelta(days=ahead + 7 * (is_next and weekday > today.weekday()))
+
+
+def _of_week(today: date, weekday: int, weeks_ahead: int) -> date:
+    return today - timedelta(days=today.weekday()) + timedelta(days=weekday + 7 * weeks_ahead)
 
 
 def _ahead(today: date, count: int, unit: str) -> date:
-    if unit.startswith("week"):
+    if unit.startswith(("week", "woche", "semana", "semaine", "周", "週")):
         return today + timedelta(weeks=count)
-    if unit.startswith("day"):
+    if not unit.startswith(("business", "working", "werk", "arbeit", "工作", "営業")) and not re.search(
+        r"[ ](?:h|l|o)", unit
+    ):
         return today + timedelta(days=count)
     day = today
     while count:
@@ -215,24 +282,9 @@ def _ahead(today: date, count: int, unit: str) -> date:
     return day
 
 
-def _end_of(unit: str, today: date) -> date:
-    if unit == "day":
-        return today
+def _last_day(unit: str, today: date) -> date:
     if unit == "week":
         return today + timedelta(days=(4 - today.weekday()) % 7)
-    if unit == "year":
-        return date(today.year, 12, 31)
-    return (today.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
-
-
-def _clock(found: re.Match[str]) -> time | None:
-    hour_text, minute_text = (
-        (found[1], found[2]) if found[1] else (found[4], found[5]) if found[4] else (found[6], found[7])
-    )
-    hour, minute = int(hour_text), int(minute_text or 0)
-    half = (found[3] or "").casefold().replace(".", "")
-    if half == "pm" and hour < 12:
-        hour += 12
-    if half == "am" and hour == 12:
-        hour = 0
-    return time(hour, minute) if hour < 24 and minute < 60 else None
+    if unit == "month":
+        return (today.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+    return date(today.year, 12, 31) if unit == "year" else today

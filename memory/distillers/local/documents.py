@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memory.distillers.local.phrases import phrase
 from memory.distillers.local.session import Session, Step, quote
-from memory.distillers.local.wording import bare_name, phrase, segment
+from memory.distillers.local.wording import bare_name, segment
 from memory.distillers.local.words import words
 from memory.transcript import Candidate, Quote, Seen
 
@@ -21,12 +22,14 @@ _DOCUMENT = re.compile(
 )
 _MANIFEST = re.compile(
     r"(?:^|/)(?:package\.json|pyproject\.toml|Cargo\.toml|requirements[\w.-]*\.txt|composer\.json"
-    r"|Gemfile|go\.mod|pubspec\.yaml|\.tool-versions|setup\.cfg|build\.gradle(?:\.kts)?|pom\.xml)$"
+    r"|Gemfile|go\.mod|pubspec\.yaml|\.tool-versions|setup\.cfg|build\.gradle(?:\.kts)?|pom\.xml|\.?Dockerfile"
+    r"|(?:docker-)?compose\.ya?ml)$"
 )
 _VERSIONED = re.compile(r"\b(?P<name>[A-Z][\w+#]*(?:\.\w+)?(?: [A-Z][\w+#]*){0,2}) (?P<version>v?\d+(?:\.\d+)*)\b")
 _DEPENDENCY = re.compile(
-    r"^[\s\d→]*[\"']?(?P<name>@?[\w./-]+)[\"']?\s*(?:[:=]|==|>="
-    r"|~=)\s*[{]?\s*(?:version\s*=\s*)?[\"']?[\^~>=v<\s]*(?P<version>\d+(?:\.\d+)*)",
+    r"^[\s\d→]*(?:FROM |image: )?[\"']?(?P<name>@?[\w./-]+)[\"']?(?:\s*(?:[:=]|==|>=|~=)\s*"
+    r"|\s+)[{]?\s*(?:version\s*=\s*)?"
+    r"[\"']?[\^~>=v<\s]*(?P<version>\d+(?:\.\d+)*)",
     re.MULTILINE,
 )
 _SCRIPT = re.compile(r"\b(?:npm run|pnpm run|yarn run|bun run|npm|pnpm|yarn) (?P<name>[a-z][\w:-]*)")
@@ -64,26 +67,43 @@ def _pairs(step: Step) -> Iterator[tuple[Quote, str, str]]:
             )
 
 
+# What a manifest calls the language itself.
+_LANGUAGE_KEYS = {
+    "requirespython": "python",
+    "rustversion": "rust",
+    "golang": "go",
+    "nodejs": "node",
+    "postgresql": "postgres",
+}
+
+
+def _same_thing(written: str, wanted: str) -> bool:
+    one, other = bare_name(written), bare_name(wanted)
+    return _LANGUAGE_KEYS.get(one, one) == _LANGUAGE_KEYS.get(other, other)
+
+
 def _versions(session: Session, edit: Step, manifests: list[Step]) -> Iterator[Candidate]:
     for place, old_text, new_text in _pairs(edit):
-        before = {bare_name(hit["name"]): hit for hit in _VERSIONED.finditer(old_text)}
+        before = {bare_name(hit["name"].split()[-1]): hit for hit in _VERSIONED.finditer(old_text)}
         for new in _VERSIONED.finditer(new_text):
-            old = before.get(bare_name(new["name"]))
+            old = before.get(bare_name(new["name"].split()[-1]))
             if old is None or old["version"].lstrip("v") == new["version"].lstrip("v"):
                 continue
-            proof = _dependency(manifests, edit, new["name"], new["version"].lstrip("v"))
+            # "Needs Python 3.12": as much of the name as the manifest knows.
+            names = [" ".join(new["name"].split()[first:]) for first in range(new["name"].count(" ") + 1)]
+            version = new["version"].lstrip("v")
+            found = ((name, _dependency(manifests, edit, name, version)) for name in names)
+            name, proof = next(((name, proof) for name, proof in found if proof is not None), ("", None))
             if proof is None:
                 continue
             document = edit.path.rsplit("/", 1)[-1]
-            text = phrase(
-                "version", session.language, name=new["name"], new=new["version"], old=old["version"], doc=document
-            )
+            text = phrase("version", session.language, name=name, new=new["version"], old=old["version"], doc=document)
             named = quote(edit.call, document)
             quotes = (proof, *_short_quotes(place, old, old_text, new, new_text), *((named,) if named else ()))
             yield Candidate(
                 "environment",
-                f"environment:{segment(new['name'])}.version",
-                {"version": new["version"].lstrip("v")},
+                f"environment:{segment(name)}.version",
+                {"version": version},
                 text,
                 quotes,
             )
@@ -100,12 +120,11 @@ def _short_quotes(
 
 
 def _dependency(manifests: list[Step], before: Step, name: str, version: str) -> Quote | None:
-    wanted = bare_name(name)
     for step in manifests:
         if step.result is None or step.until > before.at:
             continue
         for hit in _DEPENDENCY.finditer(step.result.text):
-            same = bare_name(hit["name"]) == wanted and (hit["version"] + ".").startswith(version + ".")
+            same = _same_thing(hit["name"], name) and (hit["version"] + ".").startswith(version + ".")
             if same:
                 start = hit.start("name") - (step.result.text[hit.start("name") - 1 : hit.start("name")] == '"')
                 end = hit.end("version") + (step.result.text[hit.end("version") : hit.end("version") + 1] == '"')

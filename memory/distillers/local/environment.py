@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from memory.distillers.local.explanations import is_plan
 from memory.distillers.local.sentences import ONE_OFF, Sentence
+from memory.distillers.local.services import service_of, setting_key, setting_value
 from memory.distillers.local.session import Session, quote
-from memory.distillers.local.wording import as_sentence, fits, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, topic, without_openers
 from memory.distillers.local.words import any_of
 from memory.languages import language_of
 from memory.lint import faults
@@ -41,7 +42,9 @@ _IS_SO = (
         r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|(?:starts?|begins?"
         r"|ends?) with|belongs? to|(?:is|are) \w+(?:ed|en|lt) (?:in|on|with|by|as|to|at|from)|lives? (?:on"
         r"|at|in)|uses|needs|requires"
-        r"|points? (?:to|at)|go(?:es)? through)\s+(?P<where>.+)$",
+        r"|points? (?:to|at)|(?:go(?:es)?|(?:is|are) sent|(?:is|are) routed) (?:out )?(?:through|via|over|to)"
+        r"|connects? to|talks? to"
+        r"|sits? (?:on|behind)|(?:is|are) (?:only )?reachable (?:via|through|over))\s+(?P<where>.+)$",
         re.IGNORECASE,
     ),
     re.compile(_WHAT + r" (?P<verb>(?:is|are) (?:now )?(?:called|named))\s+(?P<where>.+)$", re.IGNORECASE),
@@ -61,14 +64,17 @@ _IS_SO = (
         re.I,
     ),
     re.compile(r"^(?P<what>\S{2,24}?)(?P<verb>叫做?|位于|运行在|在|是)(?P<where>.+)$"),
-    re.compile(r"^(?P<what>\S{2,24}?)(?P<verb>は)(?P<where>.+)$"),
+    re.compile(r"^(?P<what>\S{2,24}?)(?P<verb>は)(?P<where>.+?(?:です|だ|である|にあります|で動い\S*))[。.]?$"),
 )
 _NAMED = any_of(r"called|named|llama|heißt|appelle|叫")
 _PLACE = any_of(
     r"\bport\s+\d{2,5}\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|\bhttps?://\S+|`[^`]+`|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b",
-    r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|lan|example|com|net|org|io|dev|cloud|test)\b",
+    r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|intern|local|lan|corp|priv|svc|example|com|net|org|io|dev|cloud"
+    r"|test)\b",
     r"(?<!\w)(?:[.~]?/|[\w-]+/(?=[\w-]*[./]\w))[\w./-]+",
 )
+_BARE_PORT = re.compile(r"(?:listens? on|runs? on|(?:is|are) (?:published )?on) \d{4,5}\b(?![.-])", re.IGNORECASE)
+_ON_PORT = any_of(r"\bport\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|端口|puerto|ポート")
 _VERSION = any_of(
     r"\b(?:python|node|java|go|ruby|php|postgres|postgresql|mysql|redis|django|react) ?\d+", r"\b\d+\.\d+(?:\.\d+)*\b"
 )
@@ -149,7 +155,7 @@ def _setting(session: Session, sentence: Sentence) -> Candidate | None:
         return None
     proof = quote(done.call, name)
     quotes = tuple(one for one in (sentence.quote(), proof) if one is not None)
-    return Candidate("environment", f"environment:{segment(name, 6)}", {"name": name, "value": value}, text, quotes)
+    return Candidate("environment", f"environment:{setting_key(name)}", setting_value(name, value), text, quotes)
 
 
 def _noted(session: Session, sentence: Sentence) -> Candidate | None:
@@ -191,8 +197,10 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     where = hit["where"].rstrip(" .!。")
     named = _NAMED.search(hit["verb"]) is not None
     is_english = _is_english(hit)
-    literal = _PLACE.search(where) or (
-        hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where)
+    literal = (
+        _PLACE.search(where)
+        or _BARE_PORT.match(f"{hit['verb']} {where}")
+        or (hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where))
     )
     ours = re.match(r"(?:our|this)\b", body, re.IGNORECASE) is not None
     corrected = _CORRECTION.search(where) is not None and (
@@ -203,17 +211,13 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     is_name = named and (_NAME.match(where) is not None or (ours and re.fullmatch(r"[\w.-]+", where) is not None))
     if not (corrected or (is_english and literal) or is_name):
         return None
-    aspect = (
-        "name"
-        if named
-        else "port"
-        if re.search(r"\bport\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|端口|puerto", body, re.IGNORECASE)
-        else "place"
-    )
+    aspect = "name" if named else "port" if _ON_PORT.search(body) or re.match(r"\d{4,5}\b(?![.-])", where) else "place"
     parts = re.split(r",\s+(?=\w)", body)
     said = ", ".join([parts[0], *(part for part in parts[1:] if _goes_on(part))])
     value = re.split(r"[,，;]\s*|\s+(?:and )?(?:not|never)\s", where)[0]
-    return _made(session, sentence, said, f"{topic(hit['what'])}.{aspect}", {aspect: value})
+    if aspect == "port" and (port := re.search(r"(?<!\d)\d{2,5}(?!\d)", value)):
+        value = port.group()
+    return _made(session, sentence, said, f"{service_of(hit['what'])}.{aspect}", {aspect: value})
 
 
 def _is_english(hit: re.Match[str]) -> bool:
@@ -222,7 +226,7 @@ def _is_english(hit: re.Match[str]) -> bool:
 
 def _goes_on(part: str) -> bool:
     """Whether what follows a comma belongs to the claim ("not Y", "port 5544") and is no further order."""
-    return _CORRECTION.search(f", {part}") is not None or (_PLACE.search(part) is not None and len(part.split()) <= 4)
+    return _CORRECTION.match(f", {part}") is not None or (_PLACE.search(part) is not None and len(part.split()) <= 4)
 
 
 def _made(session: Session, sentence: Sentence, body: str, key: str, value: dict[str, str]) -> Candidate | None:

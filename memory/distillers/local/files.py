@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from memory.distillers.local.explanations import is_plan
+from memory.distillers.local.phrases import phrase
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session, Step, quote, quote_call
-from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic, without_openers
+from memory.distillers.local.wording import as_sentence, fits, segment, topic, without_openers
 from memory.distillers.local.words import any_of
 from memory.languages import language_of
 from memory.lint import faults

@@ -12,16 +12,17 @@ from dataclasses import dataclass
 
 from memory.distillers.local import noise, shell
 from memory.distillers.local.explanations import contract_explained, naming
+from memory.distillers.local.phrases import phrase
 from memory.distillers.local.preparations import is_plain_install, is_preparation, packages
+from memory.distillers.local.services import setting_key, setting_value
 from memory.distillers.local.session import Session, Step, quote, quote_call
-from memory.distillers.local.wording import as_sentence, fits, phrase, segment, topic
+from memory.distillers.local.wording import as_sentence, fits, segment, topic
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
 MAX_SHOWN_CHARS = 70
 
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
-_SERVICES = {"pg": "postgres", "postgresql": "postgres"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +126,11 @@ def _setting(session: Session, repair: _Repair, *, told_only: bool = False) -> C
         text = phrase("needs_env", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
         told = None
     quotes = [repair.error.quote, quote(repair.after.step.call, cure) or quote_call(repair.after.step)]
-    key = f"environment:{_setting_key(name)}"
+    key = f"environment:{setting_key(name)}"
     return _made(
         "environment",
         key,
-        {"name": name} if secret else {"name": name, "value": value},
+        {"name": name} if secret else setting_value(name, value),
         text,
         [*quotes, told.quote() if told else None],
     )
@@ -142,7 +143,7 @@ def _flag(session: Session, repair: _Repair) -> Candidate | None:
     text = phrase("needs_flag", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
     key = f"fix:{_goal_key(repair.goal)}.{segment(cure)}"
     return _made(
-        "fix", key, {"command": repair.after.simple.shown}, text, [repair.error.quote, quote_call(repair.after.step)]
+        "fix", key, {"command": repair.after.simple.habit}, text, [repair.error.quote, quote_call(repair.after.step)]
     )
 
 
@@ -230,7 +231,7 @@ def _is_typo(old: str, new: str) -> bool:
 def _shown(simple: shell.Simple) -> str:
     """The command, or as many of its first words as fit: a cut one still starts like the real one."""
     words: list[str] = []
-    for word in simple.shown.replace("`", "'").split(" "):
+    for word in simple.habit.replace("`", "'").split(" "):
         if len(" ".join((*words, word))) > MAX_SHOWN_CHARS and words:
             break
         words.append(word)
@@ -240,14 +241,6 @@ def _shown(simple: shell.Simple) -> str:
 def _goal_key(simple: shell.Simple) -> str:
     named = [word for word in simple.words if not word.startswith("-") and "/" not in word]
     return segment(" ".join(named[:2]) or simple.program, 2)
-
-
-def _setting_key(name: str) -> str:
-    lowered = name.casefold()
-    if lowered.endswith("port") and len(lowered) > 4:
-        service = lowered.removesuffix("port").rstrip("_")
-        return f"{segment(_SERVICES.get(service, service))}.port"
-    return segment(name, 6)
 
 
 def _listed(names: tuple[str, ...], language: str) -> str:

@@ -22,49 +22,89 @@ _TOLD_TO_AGENT = any_of(
     r"^you (?:may|can|should)\s+(?=call|phone|ring|contact|reach|text|e-?mail|write|message|notify|only)",
     r"^(?:i|we)(?:'d| would)? (?:like|want|need) you to\s+(?=always|never|only|stop)",
 )
+# Where one sentence holds a second wish: before words that mark it as one of its own …
 _SPLITS = any_of(
     r",\s*(?=please\s+(?:always|never)\b)",
-    r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not"
-    r"|no longer|stop|avoid|use"
-    r"|prefer|keep|write|put|add|run|call|only|we (?:never|always|only|don't))\b)",
+    r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not|no longer|stop|avoid"
+    r"|only"
+    r"|we (?:never|always|only|don't))\b)",
     r"(?:,\s*|\s+)(?:y|e)\s+(?=(?:no|nunca|siempre|\w+(?:me|nos))\b)",
-    r"(?:,\s*|\s+)und\s+(?=(?:nie|niemals|immer|bitte|kein|keine)\b)",
-    r"(?:,\s*|\s+)et\s+(?=(?:ne|jamais|toujours)\b)",
+    r"(?:,\s*|\s+)und\s+(?=(?:nie|niemals|immer|bitte|keine?|\w+ (?:mir|mich|uns))\b)",
+    r"(?:,\s*|\s+)et\s+(?=(?:ne|n['’]|jamais|toujours|\w+-moi)\b)",
+    r"[，,；;]\s*(?=(?:不要|别|请|另外|并且|提交|注释|代码|回复))",
 )
+# … and, under a frame that holds for both, before any verb.
+_SPLITS_FRAMED = any_of(
+    r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:use|prefer|keep|write|put|add|run|call)\b)",
+)
+_LABEL = re.compile(r"^[^\W\d][\w ,'’]{1,40}:\s+(?=\S)")
 _DIAGNOSIS = re.compile(
     r"\b(?:medical|condition|illness|disease|diagnos\w*|stroke|cancer|disab\w+|depress\w+|pregnan\w+"
     r"|surgery|hospital|therap\w+|medication|diabet\w+|epilep\w+|hiv|allerg\w+)\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“„«]([^\"”“»]*)[\"”“»]")
+_LANGUAGE = re.compile(
+    r"\b(?:english|spanish|german|french|chinese|japanese|italian|portuguese|dutch|español|inglés|alemán|francés"
+    r"|deutsch"
+    r"|englisch|französisch|spanisch|français|anglais|allemand|espagnol)\b|[中英德法日韩]文|[日英中韓仏独]本?語",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:mornings?|afternoons?|evenings?|nights?|noon|weekdays?|weekends?|\w+days?\b(?<!today)"
+    r"|\d{1,2}(?::\d\d)? ?(?:am|pm|h|uhr"
+    r"|heures?|o'clock)|\d{1,2}:\d\d|(?:after|before|between|nach|vor|ab|après|avant|después de las"
+    r"|antes de las) \d{1,2}"
+    r"|office hours|vormittags?|nachmittags?|abends?|morgens|tarde|mañana|noche|matin|après-midi|soir)\b"
+    r"|[上下]午|晚上|早上"
+    r"|午[前後]|夜",
+    re.IGNORECASE,
+)
+_REACH = re.compile(
+    r"\b(?:call|calls|phone|ring|e-?mails?|text|texts|contact|sms|by (?:letter|post)|reach\w*|write to|whatsapp"
+    r"|signal|slack"
+    r"|anrufe?n?|anruf\w*|ruf\w*|kontakt\w*|telefon\w*|llam\w+|escrib\w+|contact\w+|tel[eé]fono|correo|r?appel\w*"
+    r"|téléphone"
+    r"|courriel|mail)\b|电话|短信|邮件|微信|联系|電話|メール|連絡",
+    re.IGNORECASE,
+)
+# Wishes about one thing have one key, so that a later one meets the earlier: in this session and in others.
 _TOPICS = (
     ("package_manager", re.compile(r"\b(?:uv|pip|poetry|conda|pipenv|npm|pnpm|yarn|bun)\b", re.IGNORECASE)),
-    ("commit_messages", re.compile(r"\bcommit messages?\b|\bcommits\b", re.IGNORECASE)),
+    ("merging", re.compile(r"\b(?:squash\w*|rebas\w+|merge commits?|fast-forward)\b", re.IGNORECASE)),
+    ("indentation", re.compile(r"\b(?:tabs|spaces|indent\w*)\b", re.IGNORECASE)),
+    ("quotes", re.compile(r"\b(?:single|double) quotes\b", re.IGNORECASE)),
     (
-        "language",
+        "answer_length",
         re.compile(
-            r"\b(?:english|spanish|german|french|chinese|japanese|italian|portuguese|español|inglés|deutsch"
-            r"|englisch|français|anglais)\b|中文|日本語",
+            r"(?=.*\b(?:answers?|repl(?:y|ies)|responses?|explanations?|explain|summar\w+|antworten?|respuestas?"
+            r"|réponses?|回答|回复)\b)"
+            r".*\b(?:short\w*|brief\w*|concise\w*|terse|long\w*|detail\w*|full|verbose|sentences?|words|bullet\w*"
+            r"|lines|kurz\w*"
+            r"|knapp|ausführlich\w*|cort[ao]s?|breves?|détaill\w*|court\w*)\b|(?=.*(?:回答|回复)).*(?:简短|简洁|详细|短く|詳しく)",
             re.IGNORECASE,
         ),
     ),
     (
         "form_of_address",
         re.compile(
-            r"\b(?:usted|tutea\w*|siezen|duzen|vouvoye\w*|tutoye\w*|formal(?:ly)?|first name|last name)\b",
+            r"\b(?:usted|tutea\w*|siezen?|duzen?|vouvoye\w*|tutoye\w*|tutoie\w*|formal(?:ly)?|first name|last name"
+            r"|pronouns)\b",
             re.IGNORECASE,
         ),
     ),
-    (
-        "contact",
-        re.compile(r"\b(?:call|phone|ring|e-?mail|text|contact|sms|letter|post|reach|write to)\b", re.IGNORECASE),
-    ),
 )
+_LANGUAGE_OF = (
+    ("commit_messages", re.compile(r"\bcommit\w*|提交信息|コミット", re.IGNORECASE)),
+    ("comments", re.compile(r"\bcomment\w*|kommentar\w*|comentario\w*|commentaire\w*|注释|コメント", re.IGNORECASE)),
+    ("docs", re.compile(r"\bdoc(?:s|umentation|strings?)\b|文档|ドキュメント", re.IGNORECASE)),
+)
+_COMMITS = re.compile(r"\bcommit messages?\b|\bcommits\b", re.IGNORECASE)
 
 
 def read(session: Session) -> Iterator[Candidate]:
     for sentence in session.said_by_user:
-        if not (sentence.is_firm or _POLITE_QUESTION.match(sentence.text)) or ONE_OFF.search(
+        if not (sentence.is_firm or (sentence.is_meant and _POLITE_QUESTION.match(sentence.text))) or ONE_OFF.search(
             wishes.FRAME.sub("", without_openers(sentence.text))
         ):
             continue
@@ -78,18 +118,38 @@ def read(session: Session) -> Iterator[Candidate]:
 def _wishes(sentence: Sentence) -> Iterator[tuple[str, Quote]]:
     """The lasting wishes in one sentence, each with where it says so; a frame such as "from now on" holds for all."""
     body = without_openers(sentence.text)
+    labelled = _LABEL.match(body)
+    if labelled and not _is_lasting(body):
+        body = without_openers(body[labelled.end() :])
     framed = wishes.FRAME.match(body) is not None or wishes.FRAME_END.search(body) is not None
     body = wishes.FRAME_END.sub("", wishes.FRAME.sub("", body))
     for piece in re.split(r";\s+", body):
         lasting = framed
-        for part in _SPLITS.split(piece):
-            clause = without_openers(part.strip(" ,;"))
+        for clause in _clauses(piece, framed=framed):
             bare = _QUOTED.sub(" ", clause)
             if not clause or wishes.ONLY_LOOKS_SO.search(bare):
                 continue
             if (lasting and _is_order(bare)) or _is_lasting(bare):
                 yield clause, _quote(sentence, clause)
                 lasting = lasting or not wishes.WISH.search(bare)  # "always do A and do B": it holds for both
+
+
+def _clauses(piece: str, *, framed: bool) -> list[str]:
+    """The wishes of a sentence one by one; what says nothing alone ("only after six") stays with what it limits."""
+    found: list[str] = []
+    start = 0
+    splits = sorted(
+        (hit.start(), hit.end())
+        for pattern in ((_SPLITS, _SPLITS_FRAMED) if framed else (_SPLITS,))
+        for hit in pattern.finditer(piece)
+    )
+    for begin, end in (*splits, (len(piece), len(piece))):
+        rest = piece[end:].strip(" ,;.!")
+        if begin < start or (rest and "no_claim" in faults(f"{rest.capitalize()}.")):
+            continue
+        found.append(without_openers(piece[start:begin].strip(" ,;")))
+        start = end
+    return found
 
 
 def _quote(sentence: Sentence, clause: str) -> Quote:
@@ -139,8 +199,8 @@ def _in_third_person(wish: str, who: str) -> str:
     text = re.sub(r"\bI(?:'ve| have)\b", f"the {who} has", text)
     text = re.sub(r"\bI (?:don't|do not)\b", f"the {who} does not", text)
     text = re.sub(
-        r"\bI ((?:always|never|only|really|strongly|usually|generally|explicitly) )?([a-z]+)\b",
-        lambda hit: f"the {who} {hit[1] or ''}{_third(hit[2])}",
+        r"\bI ((?:(?:always|never|only|also|still|often|just|\w+(?<!app)(?<!re)(?<!rep)(?<!supp)ly) )*)([a-z]+)\b",
+        lambda hit: f"the {who} {hit[1]}{_third(hit[2])}",
         text,
     )
     text = re.sub(r"\b(?:me|myself)\b", f"the {who}", text)
@@ -157,8 +217,12 @@ def _third(verb: str) -> str:
 def _key(wish: str) -> str:
     for name, pattern in _TOPICS:
         if pattern.search(wish):
-            if name in ("package_manager", "language", "form_of_address"):
-                return name
-            rest = pattern.sub(" ", wish)
-            return f"{name}.{topic(rest, 2)}"
+            return name
+    if _LANGUAGE.search(wish):
+        area = next((name for name, pattern in _LANGUAGE_OF if pattern.search(wish)), "")
+        return f"{area}.language" if area else "language"
+    if _REACH.search(wish):
+        return "contact.time" if _TIME.search(wish) else "contact.channel"
+    if _COMMITS.search(wish):
+        return f"commit_messages.{topic(_COMMITS.sub(' ', wish), 2)}"
     return topic(wish)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory.distillers.local import dates
 from memory.distillers.local.words import any_of
 from memory.transcript import Quote, Seen
 
@@ -15,8 +16,12 @@ PASTED_CHARS = 3_000
 MAX_SENTENCE_CHARS = 600
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|dr|mr|mrs|ms|st|z\.B|bzw|p\.ej)|\.\.)$", re.IGNORECASE
+    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|dr|mr|mrs|ms|st|z\.? ?B|bzw|ca|evtl|inkl|usw|d\.? ?h|u\.? ?a|p\.? ?ej|sr"
+    r"|sra"
+    r"|srta|núm|tel|mme|mlle|p\.? ?ex|env|av)|\.\.)$",
+    re.IGNORECASE,
 )
+_ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 13. November": the stop belongs to the number
 _STOP = re.compile(r"[.!?]+(?=[\"”')\]*]*(?:\s|$))|[。！？]")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _BULLET = re.compile(r"^(?:\s*(?:[-*•+]|\d{1,2}[.)])\s+|\s+)")
@@ -25,18 +30,24 @@ _BULLET = re.compile(r"^(?:\s*(?:[-*•+]|\d{1,2}[.)])\s+|\s+)")
 HEDGED = any_of(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|might|may be|could (?:be|also|have)"
     r"|seems?(?: to)?|appears? to)\b",
-    r"\b(?:likely|not sure|unsure|i'd bet|my guess|apparently|supposedly|allegedly)\b",
-    r"\bi (?:think|guess|suspect|assume|believe|wonder)\b",
-    r"\b(?:quizás?|tal vez|creo que|vielleicht|vermutlich|wahrscheinlich|ich glaube|peut-être|je crois|je pense)\b",
-    r"也许|可能|大概|たぶん|かもしれ|と思い",
+    r"\b(?:likely|not sure|unsure|i'd (?:bet|say|guess)|my (?:guess|hunch|suspicion|hypothesis)|apparently|supposedly"
+    r"|allegedly|if i remember|iirc|afaik|no idea|hopefully)\b",
+    r"\bi (?:(?:would|still|kind of|sort of) )?(?:think|guess|suspect|assume|believe|wonder|suppose)\b",
+    r"\b(?:quizás?|tal vez|a lo mejor|puede que|podría ser|creo que|supongo que|no estoy segur[oa]|vielleicht"
+    r"|vermutlich"
+    r"|wahrscheinlich|eventuell|möglicherweise|ich (?:glaube|denke|vermute|nehme an)|könnte (?:sein|an)|nicht sicher"
+    r"|peut-être|sans doute|probablement|je (?:crois|pense|suppose)|pas sûre?)\b",
+    r"也许|可能|大概|好像|我猜|估计|应该是|たぶん|かもしれ|と思い|と思う|おそらく|気がし",
 )
 HYPOTHETICAL = any_of(
     r"\bif (?:i|we|you|they|he|she|it|the|a|an|this|that|someone|anyone)\b.*\b(?:would|could|might|were|had)\b",
     r"\b(?:what if|suppose|imagine|let's say|say we|hypothetically|for example|e\.g\.|as an example|wish|pretend)\b",
     r"\b(?:would (?:you|it|we|they)|should (?:we|i|it)|could (?:we|you)|in theory|thinking (?:of"
     r"|about)|considering)\b",
-    r"\b(?:supongamos|imagina|angenommen|wenn .* würde|supposons|imaginons)\b",
-    r"假如|如果|もし",
+    r"\b(?:supongamos|imagina(?:te|mos)?|en teoría|angenommen|wenn .* würde|stell dir vor|supposons|imaginons"
+    r"|en théorie)\b"
+    r"|^si (?:\w+ )*(?:fuera|tuviera|tuviéramos|usáramos|était|avions|avait|utilisions)\b|^falls\b",
+    r"假如|假设|如果|要是|もし|仮に|としたら",
 )
 ONE_OFF = any_of(
     r"\b(?:just (?:this )?once|this once|one[- ]time|this (?:one )?time|for now|for the moment"
@@ -48,9 +59,13 @@ ONE_OFF = any_of(
     r"|step|script|feature|fix|request|e-?mail|reply|question|test|run|release)\b",
     r"\b(?:temporar\w+|until (?:i|we|you|then|the|to|next)|only (?:today|now|this)|yet|meanwhile|in a hurry)\b",
     r"\b(?:exceptionally|an exception)\b",
-    r"\b(?:por (?:ahora|esta vez|hoy)|solo (?:hoy|esta vez)|hoy|ausnahmsweise|diesmal|nur heute|heute|vorerst)\b",
-    r"\b(?:pour l'instant|cette fois|aujourd'hui)\b",
-    r"这次|今天|暂时|今回|今日だけ",
+    r"\b(?:por (?:ahora|esta vez|el momento|hoy)|solo (?:hoy|esta vez)|sólo (?:hoy|esta vez)|esta vez|hoy|de momento"
+    r"|esta (?:semana|tarde|mañana|noche)|provisionalmente|temporalmente)\b",
+    r"\b(?:ausnahmsweise|diesmal|dieses (?:eine )?mal|nur heute|heute|vorerst|momentan|gerade|im moment|diese woche"
+    r"|vorübergehend|einmalig)\b",
+    r"\b(?:pour (?:l'instant|le moment|cette fois)|cette (?:fois|semaine)|ce (?:matin|soir)|aujourd'hui|temporairement"
+    r"|exceptionnellement)\b",
+    r"这次|这一次|今天|暂时|先别|本周|今回|今日(?!中)|今だけ|とりあえず|一時的|今週",
 )
 _OTHERS = (
     r"(?:(?<!-)he|she|they|someone|somebody|people|everyone|everybody"
@@ -71,11 +86,38 @@ REPORTED = any_of(
     r"|section|letter)\b",
     r"\b(?:according to|i (?:read|heard)|dice que|dijo que|sagt(?:e)?,? dass|er sagt|sie sagt|dit que"
     r"|il dit|elle dit)\b",
-    r"他说|她说|と言って",
+    r"\b(?:mein|meine|unser|unsere|der|die) (?:chef|chefin|kolleg\w*|frau|mann|nachbar\w*|freund\w*|kunde"
+    r"|kundin) (?:\w+ )?"
+    r"(?:sagt|sagte|meint|meinte|will|wollte|findet|mag|hätte)\b|\blaut (?:\w+ )?(?:chef|kolleg\w*|kund\w*|handbuch"
+    r"|doku)",
+    r"\b(?:mi|nuestr[oa]|el|la) (?:jefe|jefa|compañer[oa]|mujer|marido|vecin[oa]|amig[oa]|cliente) (?:\w+ )?"
+    r"(?:dice|dijo|quiere|prefiere|cree|opina)\b|\bsegún\b",
+    r"\b(?:mon|ma|notre|le|la) (?:chef|cheffe|patron|collègue|femme|mari|voisine?|amie?|client) (?:\w+ )?"
+    r"(?:dit|veut|préfère|pense|trouve)\b|\bselon\b",
+    r"[他她]们?(?:说|觉得|认为|喜欢|想)|同事|老板说|客户说|と言って|によると|上司|同僚|らしい",
 )
 RETRACTED = any_of(
-    r"\b(?:no wait|wait,? no|scratch that|just kidding|never ?mind|i mean|i take (?:it|that) back)\b",
-    r"\b(?:forget (?:it|that|what)|kidding|sarcasm)\b",
+    r"\b(?:no wait|wait,? no|scratch that|strike that|just kidding|never ?mind|i mean|i take (?:it|that) back)\b",
+    r"\b(?:forget (?:it|that|what)|ignore (?:that|what i)|kidding|sarcasm)\b",
+    r"\b(?:olvid[ae]lo|olvid[ae] (?:eso|lo)|vergiss (?:es|das)|vergessen sie (?:es|das)|war nur (?:ein )?(?:spaß"
+    r"|scherz))\b",
+    r"\b(?:oublie[zs]? (?:ça|cela)|laisse[zs]? tomber|je plaisante|es broma)\b",
+    r"^(?:当我没说|算了|忘了吧)|今のは(?:なし|忘れて)|やっぱり(?:いい|やめ)",
+)
+# One such mark, and nothing in the whole message is meant as it is said.
+IRONIC = any_of(
+    r"(?:^|\s)/s(?:\s|$|[.!])|[\U0001f644\U0001f643]",
+    r"\b(?:yeah,? right|oh,? (?:sure|great|wonderful|fantastic|lovely|brilliant)\b|as if\b|how (?:lovely"
+    r"|wonderful) that)",
+    r"\b(?:just|absolutely|simply|so) (?:love|adore|enjoy) (?:it|that|how|when|being|waiting)\b",
+    r"\b(?:of course|naturally|obviously),? (?:i|we) (?:love|adore|enjoy|prefer)\b",
+    r"\b(?:na toll|na super|ganz toll|qué (?:bien|maravilla)|super génial|quelle joie)\b",
+)
+# From here on a message repeats what somebody else wrote.
+_FORWARDED = re.compile(
+    r"^[ \t]*(?:-{2,} ?(?:original message|forwarded message|ursprüngliche nachricht|message (?:original|transféré)"
+    r"|mensaje (?:original|reenviado))\b.*|(?:on|am|le|el) .{5,80} (?:wrote|schrieb|a écrit|escribió) ?:)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -89,14 +131,15 @@ class Sentence:
     end: int
     text: str
     is_question: bool = False
+    is_meant: bool = True  # False: taken back, ironic, or a prompt in a person's name
 
     def quote(self) -> Quote:
         return Quote(self.seen.ref, self.start, self.end, self.text)
 
     @property
     def is_firm(self) -> bool:
-        """Neither asked, guessed, imagined, taken back nor somebody else's words."""
-        return not (
+        """Meant, and neither asked, guessed, imagined nor somebody else's words."""
+        return self.is_meant and not (
             self.is_question
             or HEDGED.search(self.text)
             or HYPOTHETICAL.search(self.text)
@@ -109,7 +152,8 @@ def sentences(seen: Seen, at: int) -> Iterator[Sentence]:
     """The sentences of a message outside code blocks and quoted lines."""
     fenced = False
     offset = 0
-    for line in seen.text.split("\n"):
+    forwarded = _FORWARDED.search(seen.text)
+    for line in seen.text[: forwarded.start() if forwarded else None].split("\n"):
         start, offset = offset, offset + len(line) + 1
         if _FENCE.match(line):
             fenced = not fenced
@@ -123,7 +167,8 @@ def _of_line(seen: Seen, at: int, offset: int, line: str) -> Iterator[Sentence]:
     bullet = _BULLET.match(line)
     begin = bullet.end() if bullet else 0
     for stop in _STOP.finditer(line, begin):
-        if line[stop.start() : stop.end()] == "." and _ABBREVIATION.search(line[begin : stop.start()]):
+        head, tail = line[begin : stop.start()], line[stop.end() :].lstrip()
+        if stop.group() == "." and (_ABBREVIATION.search(head) or (_ORDINAL.search(head) and _goes_on(tail))):
             continue
         if stop.group().startswith("..") or line[begin : stop.start()].count("`") % 2:
             continue
@@ -132,6 +177,11 @@ def _of_line(seen: Seen, at: int, offset: int, line: str) -> Iterator[Sentence]:
         begin = stop.end()
     if (sentence := _cut(seen, at, offset, line, begin, len(line))) is not None:
         yield sentence
+
+
+def _goes_on(tail: str) -> bool:
+    """Whether what follows "13." is the rest of a date or of the clause."""
+    return tail[:1].islower() or dates.MONTH.match(tail) is not None
 
 
 def _cut(seen: Seen, at: int, offset: int, line: str, begin: int, end: int) -> Sentence | None:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from memory.distillers.local import shell
 from memory.distillers.local.sentences import PASTED_CHARS, Sentence, sentences
+from memory.distillers.local.speech import what_stands
 from memory.distillers.local.words import words
 from memory.grounding import why_never_evidence
 from memory.languages import language_of
@@ -117,14 +118,14 @@ class Session:
     def said_by_user(self) -> list[Sentence]:
         """What a person typed: no sub-agent prompt, no machine-made line, no pasted document."""
         prompts = " ".join(step.call.text for step in self.steps if step.tool in ("task", "agent"))
-        found: list[Sentence] = []
+        messages: list[list[Sentence]] = []
         for at, seen in enumerate(self.seen):
             if seen.kind != "message" or seen.role != "user" or len(seen.text) > PASTED_CHARS:
                 continue
             if _MACHINE.match(seen.text) or (len(seen.text) > 80 and seen.text[:80] in prompts):
                 continue
-            found += sentences(seen, at)
-        return found
+            messages.append(list(sentences(seen, at)))
+        return list(what_stands(messages))
 
     @cached_property
     def said_by_assistant(self) -> list[Sentence]:

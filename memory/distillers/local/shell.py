@@ -31,6 +31,8 @@ TEST_RUNNERS = any_of(
     r"^(?:\./)?manage\.py test\b|^python3? (?:-m (?:pytest|unittest)|manage\.py test)\b",
     flags=re.NOFLAG,
 )
+# Programs whose arguments are programs themselves.
+_SCRIPTED = words("sed gsed awk perl jq psql mysql sqlite3 ruby node")
 # Flags that only change what a run shows or how far it goes.
 _COSMETIC = any_of(
     r"^-{1,2}(?:verbose|v+|q+|quiet|silent|debug|trace|info|stacktrace|explain|log-level|loglevel"
@@ -57,6 +59,18 @@ class Simple:
     def shown(self) -> str:
         """As a person would write it, without the settings."""
         return " ".join(word if re.fullmatch(r"[^\s'\"|&;<>$`]+", word) else shlex.quote(word) for word in self.words)
+
+    @property
+    def habit(self) -> str:
+        """What of it is run again: a script typed for one occasion (`sed -i 's/a/b/' x`) is left out."""
+        if self.program not in _SCRIPTED:
+            return self.shown
+        kept: list[str] = []
+        for word in self.words:
+            if kept and not word.startswith("-") and word:
+                break
+            kept.append(word or "''")
+        return " ".join(kept)
 
     @property
     def is_look(self) -> bool:
@@ -146,6 +160,9 @@ def difference(failed: Simple, later: Simple) -> Difference | None:
             remaining.remove(word)
         else:
             removed.append(word)
+    if not removed and remaining == [""]:
+        # An empty word is a value: `sed -i '' …` gives one to the flag before it.
+        remaining = [f"{new[new.index('') - 1]} ''"]
     if not removed:
         added = tuple(word for word in remaining if not _COSMETIC.match(word))
         has_flag = any(word.startswith("-") for word in added)

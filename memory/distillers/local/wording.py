@@ -11,8 +11,11 @@ from memory.lint import MAX_CHARS
 _OPENER = re.compile(
     r"^(?:(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
     r"|so|good|correct|stop|sorry|fine|exactly|heads up|careful|attention|warning|important|reminder"
-    r"|actually|honestly|basically|in fact|"
-    r"claro|bueno|vale|hola|gracias|also gut|hallo|danke|ja|nein|bonjour|merci|oui|non)(?: \w+)?[,!.:;—–-]+\s*"
+    r"|actually|honestly|basically|in fact|ah|ach|aha|hm+|um|uh|well|listen|look|cool|nice|alright|got it"
+    r"|makes sense|fair"
+    r"|claro|bueno|vale|hola|gracias|perfecto|oye|mira|also|also gut|hallo|danke|ja|nein|gut|super|genau|moin"
+    r"|bonjour|salut"
+    r"|merci|oui|non|tiens|d['’]accord|parfait)(?: \w+)?[,!.:;—–-]+\s*"
     r"|(?:and|but|also|btw|by the way|fyi|plus|oh and|one more thing|just so you know|for (?:your"
     r"|the) (?:files?|records?|information|reference)|"
     r"(?:please )?(?:note|remember|keep in mind|be aware|bear in mind)(?: that)?|y|pero|además|und"
@@ -28,79 +31,6 @@ _FILLER = words(
     "d ll s stop put add avoid keep",
     "el la los las de del un una en der die das den dem ein eine le les des du une est es ist",
 )
-# Lessons in the words of the session's language; English where a language is missing.
-_PHRASES = {
-    "set_in": {
-        "en": "{name} is set in {path}.",
-        "zh": "{name} 在 {path} 中设置。",
-        "ja": "{name} は {path} で設定されている。",
-        "es": "{name} se define en {path}.",
-        "de": "{name} wird in {path} gesetzt.",
-        "fr": "{name} est défini dans {path}.",
-    },
-    "version": {
-        "en": "The project uses {name} {new}, although {doc} said {old}.",
-        "zh": "项目使用 {name} {new}，而 {doc} 曾写作 {old}。",
-        "ja": "プロジェクトは {name} {new} を使用している（{doc} には {old} とあった）。",
-        "es": "El proyecto usa {name} {new}, aunque {doc} decía {old}.",
-        "de": "Das Projekt nutzt {name} {new}, obwohl {doc} {old} nannte.",
-        "fr": "Le projet utilise {name} {new}, alors que {doc} indiquait {old}.",
-    },
-    "no_script": {
-        "en": "{manifest} has no `{name}` script, although {doc} named it.",
-        "zh": "{manifest} 中没有 `{name}` 脚本，尽管 {doc} 提到过。",
-        "ja": "{manifest} に `{name}` スクリプトは存在しない（{doc} には記載があった）。",
-        "es": "No existe el script `{name}` en {manifest}, aunque {doc} lo mencionaba.",
-        "de": "In {manifest} gibt es kein Skript `{name}`, obwohl {doc} es nannte.",
-        "fr": "Le script `{name}` n'existe pas dans {manifest}, bien que {doc} le mentionne.",
-    },
-    "needs_env": {
-        "en": "`{goal}` needs `{cure}`; without that setting: “{error}”.",
-        "zh": "`{goal}` 需要 `{cure}`，否则报错：“{error}”。",
-        "ja": "`{goal}` には `{cure}` が必要（ない場合：「{error}」）。",
-        "es": "`{goal}` necesita `{cure}`; sin eso falla con “{error}”.",
-        "de": "`{goal}` braucht `{cure}`, sonst kommt „{error}“.",
-        "fr": "`{goal}` a besoin de `{cure}`, sinon : « {error} ».",
-    },
-    "needs_flag": {
-        "en": "`{goal}` fails with “{error}” unless `{cure}` is given.",
-        "zh": "`{goal}` 若不加 `{cure}` 会报错：“{error}”。",
-        "ja": "`{goal}` は `{cure}` を付けないと「{error}」で失敗する。",
-        "es": "`{goal}` falla con “{error}” si no se añade `{cure}`.",
-        "de": "`{goal}` scheitert ohne `{cure}` mit „{error}“.",
-        "fr": "`{goal}` échoue avec « {error} » sans `{cure}`.",
-    },
-    "until_installed": {
-        "en": "`{goal}` fails {what} until {cure} installed.",
-        "zh": "安装 {cure} 之前，`{goal}` 会失败（{what}）。",
-        "ja": "{cure} をインストールするまで `{goal}` は失敗する（{what}）。",
-        "es": "`{goal}` falla ({what}) hasta instalar {cure}.",
-        "de": "`{goal}` scheitert ({what}), bis {cure} installiert ist.",
-        "fr": "`{goal}` échoue ({what}) tant que {cure} n'est pas installé.",
-    },
-    "until_run": {
-        "en": "`{goal}` fails with “{error}” until `{cure}` has run.",
-        "zh": "先运行 `{cure}`，否则 `{goal}` 会报错：“{error}”。",
-        "ja": "先に `{cure}` を実行しないと `{goal}` は「{error}」で失敗する。",
-        "es": "`{goal}` falla con “{error}” hasta ejecutar `{cure}`.",
-        "de": "`{goal}` scheitert mit „{error}“, bis `{cure}` gelaufen ist.",
-        "fr": "`{goal}` échoue avec « {error} » tant que `{cure}` n'a pas été lancé.",
-    },
-    "instead": {
-        "en": "`{goal}` fails with “{error}”; `{cure}` works.",
-        "zh": "`{goal}` 会报错：“{error}”；`{cure}` 可用。",
-        "ja": "`{goal}` は「{error}」で失敗し、`{cure}` なら動く。",
-        "es": "`{goal}` falla con “{error}”; `{cure}` funciona.",
-        "de": "`{goal}` scheitert mit „{error}“; `{cure}` geht.",
-        "fr": "`{goal}` échoue avec « {error} » ; `{cure}` fonctionne.",
-    },
-}
-
-
-def phrase(lesson: str, language: str, /, **parts: str) -> str:
-    """The named lesson in the session's language."""
-    forms = _PHRASES[lesson]
-    return forms.get(language, forms["en"]).format(**parts)
 
 
 def without_openers(text: str) -> str:
@@ -120,7 +50,9 @@ def as_sentence(text: str, language: str = "en") -> str:
     text = plain(text).rstrip(" .!。！,;:…")
     if not text:
         return ""
-    first = re.match(r"[^\W\d_]+(?:['’][a-z]+)?(?=\s|[,:;]|$)", text)
+    # A hyphen inside joins words in French, and names of programs in English.
+    joints = "'’-" if language in ("fr", "es", "de") else "'’"
+    first = re.match(rf"[^\W\d_]+(?:[{joints}][^\W\d_]+)*(?=\s|[,:;]|$)", text)
     if first and first.group().islower():
         text = text[0].upper() + text[1:]
     return text + ("。" if language in ("zh", "ja") else ".")

@@ -13,3 +13,8 @@ def words(*lines: str) -> frozenset[str]:
 def any_of(*patterns: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """One expression for several, each written on a line of its own."""
     return re.compile("|".join(patterns), flags)
+
+
+def patterns(*parts: str) -> tuple[str, ...]:
+    """Parts of an expression, each written on as many lines as it needs."""
+    return parts

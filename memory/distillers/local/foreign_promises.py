@@ -1,0 +1,134 @@
+"""Promises and requests with a date in Spanish, German, French, Chinese and Japanese.
+
+The speaker's own words stay, with the date worked out in their place: what a rule cannot parse it must not rewrite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory.distillers.local import dates
+from memory.distillers.local.sentences import Sentence
+from memory.distillers.local.session import Session
+from memory.distillers.local.wording import as_sentence, fits, plain, topic, without_openers
+from memory.distillers.local.words import any_of
+from memory.languages import language_of
+from memory.lint import faults
+from memory.transcript import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Tongue:
+    """How one language promises and asks, and the frames its sentences are told in."""
+
+    promise: re.Pattern[str]
+    request: re.Pattern[str]
+    by_support: str
+    by_customer: str
+    asked: str
+
+
+_LOOKING = r"(?:prüf|schau|seh|versteh|hoff|könn|möcht|muss|müss|kann|wär|würd|hätt|hab|bin|sind|war|glaub|denk)"
+_TONGUES = {
+    "de": _Tongue(
+        any_of(
+            rf"^(?:ich|wir) (?!{_LOOKING})\w+ ",
+            r"^(?:sie|du|ihr) (?:erhalten|bekommen|erhältst|bekommst|bekommt|haben)\b.*",
+            r"^(?:der|die|das|ihre?|unsere?|dein\w*|eur\w*|eine?|jemand)\b[^,.;:]{0,60}? "
+            r"(?:wird|werden|kommt|kommen|trifft|geht|erfolgt|meldet|ruft|liefert)\b",
+            r"^(?:bis|am|spätestens|morgen|übermorgen|in \w+ \w+|innerhalb)\b.{0,40}?"
+            r"\b(?:erhalten|bekommen|schicken|senden|liefern|melden|rufen|überweisen|haben) (?:wir|sie|ich)\b",
+        ),
+        any_of(
+            r"\b(?:ruf\w*|meld\w*|schreib\w*|schick\w*|send\w*|erinner\w*|kontaktier\w*)\b.*\b(?:mich|mir|uns)\b",
+        ),
+        "Zusage vom {day}: {said}",
+        "Zusage des Kunden vom {day}: {said}",
+        "Wunsch des Kunden vom {day}: {said}",
+    ),
+    "es": _Tongue(
+        any_of(
+            r"^(?:me|nos) compromet\w+ a |^(?:(?:se|te|le|les|os|me|lo|la) )*\w+(?:ré|remos)\b",
+            r"^(?:(?:se|te|le|les|os) )+\w+rá[ns]?\b|^(?:recibirá|tendrá|recibirás|tendrás)\b",
+            r"^(?:un|una|el|la|los|las|su|sus|nuestr[oa]|alguien)\b[^,.;:]{0,60}? (?:(?:se|te|le|les) )*\w+rán?\b",
+            r"^(?:antes del?|el|mañana|en \w+ \w+|dentro de)\b.{0,40}?,? (?:(?:se|te|le|les|os) )*\w+(?:ré|remos|rá)\b",
+        ),
+        any_of(r"\b(?:ll[aá]m|escr[ií]b|m[aá]nd|env[ií]|recu[eé]rd|cont[aá]ct|av[ií]s)\w*(?:me|nos)\b"),
+        "Compromiso del {day}: {said}",
+        "Compromiso del cliente del {day}: {said}",
+        "Petición del cliente del {day}: {said}",
+    ),
+    "fr": _Tongue(
+        any_of(
+            r"^(?:je|nous|on) (?:(?:vous|te|l['’]|le|la|les) ?)*\w+(?:rai|rons|ra)\b|^vous (?:recevrez|aurez|serez)\b",
+            r"^(?:un|une|le|la|les|votre|vos|notre|nos|quelqu['’]un)\b[^,.;:]{0,60}? (?:(?:vous|te) )?\w+ront?\b",
+            r"^(?:un|une|le|la|votre|notre)\b[^,.;:]{0,60}? (?:(?:vous|te) )?\w+ra\b",
+            r"^(?:d['’]ici|avant|demain|le|dans|sous)\b.{0,40}?,? (?:je|nous) (?:(?:vous|te) )?\w+(?:rai|rons)\b",
+        ),
+        any_of(r"\b(?:r?appel|écri|envo|contact|prév|transmet)\w*[- ](?:moi|nous)\b"),
+        "Engagement du {day} : {said}",
+        "Engagement du client du {day} : {said}",
+        "Demande du client du {day} : {said}",
+    ),
+    "zh": _Tongue(
+        any_of(
+            r"(?:我们?|客服|经理|主管|工程师|技术员|师傅|同事|款项|退款|包裹|货|发票|系统).{0,16}(?:会|将|保证|承诺|一定)|^(?:会|将)在"
+        ),
+        any_of(r"(?:请|麻烦)?.{0,14}(?:给我(?:打|发|回)|打(?:电话)?给我|联系我|提醒我|通知我)"),
+        "客服于 {day} 承诺：{said}",
+        "客户于 {day} 承诺：{said}",
+        "客户于 {day} 要求：{said}",
+    ),
+    "ja": _Tongue(
+        any_of(
+            r"(?<!確認)(?<!検討)(?<!お調べ)(?:いたします|致します|します|行います|送ります|予定です|参ります|伺います|届きます"
+            r"|届く予定です|差し上げます|ご連絡します)[。.]?$",
+        ),
+        any_of(r"(?:電話|連絡|メール|返信|送って|知らせ|教えて).{0,8}(?:ください|お願い|いただけ|ほしい)"),
+        "{day} の約束：{said}",
+        "お客様の約束（{day}）：{said}",
+        "お客様の依頼（{day}）：{said}",
+    ),
+}
+
+
+def read(session: Session) -> Iterator[Candidate]:
+    """What was promised or asked for in the sentence's own language; English has a rule of its own."""
+    if session.is_coding:
+        return
+    for said in sorted((*session.said_by_user, *session.said_by_assistant), key=lambda one: (one.at, one.start)):
+        language = language_of(said.text)
+        tongue = _TONGUES.get(language)
+        if tongue is not None and said.is_firm and (candidate := _candidate(session, said, tongue, language)):
+            yield candidate
+
+
+def _candidate(session: Session, said: Sentence, tongue: _Tongue, language: str) -> Candidate | None:
+    body = without_openers(said.text)
+    said_at = session.moment(said.seen)
+    by_user = said.seen.role == "user"
+    when = dates.find(body, said_at)
+    if when is None or (by_user and not session.is_support and not tongue.request.search(body)):
+        return None
+    if by_user and tongue.request.search(body):
+        form = tongue.asked
+    elif tongue.promise.search(body):
+        form = tongue.by_customer if by_user else tongue.by_support
+    else:
+        return None
+    lead = f"{body[when.start : when.start + len(when.lead)]} " if when.lead else ""
+    gap = " " if language in ("zh", "ja") else ""
+    dated = f"{body[: when.start]}{'' if lead else gap}{lead}{when.shown(said_at)}{gap}{body[when.end :]}"
+    text = as_sentence(form.format(day=said_at.date().isoformat(), said=dated.strip()), language)
+    if not fits(text) or faults(text):
+        return None
+    due = when.due(said_at)
+    value = {
+        "due": due.isoformat(),
+        "by": "the customer" if form == tongue.by_customer else "support",
+        "what": plain(dated),
+    }
+    key = f"commitment:{topic(body[: when.start] + ' ' + body[when.end :])}"
+    return Candidate("commitment", key, value, text, (said.quote(),), "customer", expires_at=due + dates.KEPT_AFTER_DUE)

@@ -1,0 +1,109 @@
+"""Lasting wishes in Spanish, German, French, Chinese and Japanese, as parts of the expressions in `wishes`.
+
+An order is told from a report by its verb: a closed list of what one asks an agent or a support desk to do.
+"""
+
+from __future__ import annotations
+
+from memory.distillers.local.words import patterns
+
+_DE_VERB = (
+    r"(?:schreibe?|antworte|erkläre?|nutze?|benutze?|verwende|nimm|mache?|lass|frage?|rufe?|schicke?|sende|kontaktiere?"
+    r"|sprich|sage?|zeige?|gib|halte?|führe?|stelle?|setze?|pushe?|committe|deploye|teste|prüfe?|achte|vermeide"
+    r"|formatiere|kommentiere|duze?|sieze?|verzichte|starte|lösche|ändere|fasse?|liefere?|lege?|melde|\w+en sie)"
+)
+_ES_VERB = (
+    r"(?:usa|use|utiliza|utilice|escr[ií]b[ea]\w*|resp[oó]nd[ea]\w*|contest[ae]\w*|ll[aá]m[ae]\w*|env[ií][ae]\w*"
+    r"|mand[ae]\w*"
+    r"|mánd[ae]\w*|haz|haga|pon|ponga|expl[ií](?:ca|que)\w*|h[aá]bl[ae]\w*|tr[aá]t[ae]\w*|dime|díg[ae]\w*"
+    r"|pregunt[ae]\w*"
+    r"|evit[ae]|añad[ae]|dej[ae]\w*|ejecut[ae]|mant[eé]n\w*|cont[aá]ct[ae]\w*|avís[ae]\w*|confirm[ae]|comenta|nombra"
+    r"|formatea)"
+)
+_FR_VERB = (
+    r"(?:utilise[zs]?|emploie|employez|réponds?|répondez|écris|écrivez|explique[zs]?|parle[zs]?|appele[zr]|appelle"
+    r"|rappele[zr]"
+    r"|envoie|envoyez|mets|mettez|fais|faites|laisse[zs]?|garde[zs]?|lance[zs]?|demande[zs]?|contacte[zs]?|préviens"
+    r"|prévenez"
+    r"|évite[zs]?|teste[zs]?|vérifie[zs]?|formate[zs]?|nomme[zs]?|tutoie\w*|vouvoie\w*|vouvoyez|tutoyez|livre[zs]?"
+    r"|adresse[zs]?)"
+)
+_FR_ME = r"(?:-(?:moi|nous|le|la|les))?"
+
+FRAME = patterns(
+    r"^(?:de ahora en adelante|a partir de (?:ahora|hoy)|en (?:el futuro|adelante)|desde ahora|por (?:regla general"
+    r"|defecto))"
+    r"\b[,:]?\s*",
+    r"^(?:ab (?:jetzt|sofort|heute)|in zukunft|(?:zu)?künftig|grundsätzlich|von nun an|ab sofort gilt)\b[,:]?\s*",
+    r"^(?:à partir de maintenant|désormais|dorénavant|à l['’]avenir|par défaut|en règle générale)\b[,:]?\s*",
+    r"^请?(?:从现在(?:开始|起)|以后|今后|往后)(?!的)[，、,]?\s*",
+    r"^(?:今後は?|これからは?|次回からは?)(?!の)[、,]?\s*",
+)
+FRAME_END = patterns(
+    r",?\s*\b(?:de ahora en adelante|a partir de ahora|en adelante|ab jetzt|ab sofort|in zukunft|künftig|désormais"
+    r"|dorénavant|à l['’]avenir)\s*[.!]*$",
+)
+_POLITE = r"(?:por favor,? |bitte |s['’]il (?:te|vous) pla[iî]t,? |veuillez |merci de )?"
+ORDER = patterns(
+    rf"^{_POLITE}(?:siempre|nunca|jamás|immer|nie(?:mals)?|toujours|jamais)\b",
+    r"\bbitte (?:immer|nie|niemals|stets|grundsätzlich)\b|^ich möchte (?:künftig|in zukunft|ab jetzt|nur noch|immer"
+    r"|nie)\b",
+    rf"^(?:bitte )?{_DE_VERB} .*\b(?:immer|nie(?:mals)?|stets|grundsätzlich|ab (?:jetzt|sofort)|künftig|nur noch"
+    rf"|in zukunft)\b",
+    rf"^{_DE_VERB} (?:mir |uns |alles |bitte )+auf (?:deutsch|englisch|französisch|spanisch)\b",
+    r"^(?:bitte )?(?:keine?n?|nie(?:mals)? (?:eine?n?)?) \w+ in (?:den |die |der )?(?:commit\w*|kommentar\w*|code"
+    r"|tests?|antworten)",
+    rf"^(?:por favor,? )?(?:no )?{_ES_VERB}\b.*\b(?:siempre|nunca|jamás|de ahora en adelante)\b",
+    rf"^(?:s['’]il (?:te|vous) pla[iî]t,? )?{_FR_VERB}{_FR_ME}\b.*\b(?:toujours|jamais|désormais|dorénavant)\b",
+    rf"^(?:merci de )?(?:ne |n['’])(?:m['’]|me |nous )?(?:{_FR_VERB}|\w+er) (?:jamais|plus)\b|^ne (?:jamais"
+    rf"|plus) \w+er\b",
+    r"^merci de (?:toujours|ne (?:jamais|plus))\b",
+    r"(?:必ず|常に|いつも|絶対に|毎回|全て|すべて).*(?:ください|お願い|ほしい|こと|禁止|ように)|(?:するのは|は)禁止(?:です)?",
+    r"^(?:请|請|麻烦)?(?:总是|总要|始终|一律|每次都?|永远不?要?|千万(?:别|不要)|必ず|常に|いつも|絶対に)",
+    r"(?:以后都|以后不要|以后别|一定不要|今后都|一律(?:用|写|使用|采用|放|走)|不要再|别再)",
+    r"^(?:请|請).*(?:始终|总是|一律|永远|都要|必须)",
+    r"^(?:\w*(?:melo|te|le|lo)|veuillez|\w+ez(?:-moi)?|\w+en sie|\w+e mir)\b.*\b(?:siempre|nunca|immer|nie(?:mals)?"
+    r"|toujours|jamais)\b",
+)
+WISH = patterns(
+    r"^(?:yo )?prefiero\b|^preferimos\b|^me gusta(?:ría)? (?:más )?que\b",
+    r"^ich (?:bevorzuge|möchte (?:immer|nie|lieber)|hätte (?:gern|lieber) (?:immer|künftig))\b|^wir bevorzugen\b",
+    r"^(?:moi,? )?je préfère\b|^nous préférons\b|^je souhaite (?:être|que)\b",
+    r"^(?:我|我们)(?:更|比较)?(?:喜欢|偏好|倾向)|^(?:我|我们)希望.*(?:都|以后|每次|一律)|好みです|がいいです|希望します",
+)
+HOUSE_RULE = patterns(
+    r"^(?:hier |bei uns |wir )(?:\w+ )?(?:nutzen|verwenden|benutzen|schreiben|nehmen) (?:wir )?.+\b(?:statt|nicht"
+    r"|kein\w*|immer|nur)\b",
+    r"^(?:aquí |en este (?:repo|repositorio|proyecto),? )?(?:usamos|utilizamos|escribimos) .+\b(?:en vez de"
+    r"|en lugar de|no|nunca|siempre)\b",
+    r"^(?:ici,? |dans ce (?:dépôt|projet|repo),? )?(?:on|nous) (?:utilis|écri|emplo)\w+ .+(?:\bau lieu d|\bplutôt qu"
+    r"|,? (?:et )?pas\b|\bjamais\b)",
+    r"^(?:我们|我们团队|这个项目|本项目|这里)(?:这里|项目|团队|仓库|都|一律|统一|只)*(?:用|使用|采用).+(?:不用|而不是|不是|别用|不要用)",
+    r"^(?:このプロジェクト|うち|弊社|当社|ここ|このリポジトリ)(?:の\w{1,6})?では.+(?:使[いうっ]|統一|書[きいく]|禁止)",
+)
+CONTACT = patterns(
+    rf"^(?:bitte )?{_DE_VERB}\b.*\b(?:mich|mir|uns)\b.*\b(?:nur|lieber|nicht|erst|statt|per|nach|vor|zwischen|ab)\b",
+    r"^(?:bitte )?(?:nur|ausschließlich|lieber) (?:per|über|telefonisch|schriftlich|nach|vor"
+    r"|zwischen)\b.*\b(?:kontakt\w*|melden|anrufen|schreiben|mail\w*)\b",
+    r"^(?:bitte )?(?:rufen sie|ruf) (?:mich|uns) (?:nicht|nie|nur|erst|bitte)\b|^(?:bitte )?keine (?:anrufe|werbung"
+    r"|newsletter)\b",
+    r"^(?:ich bin|man erreicht mich) (?:nur|am besten|immer) .*\b(?:erreichbar|zu erreichen|per|unter)\b"
+    r"|^am besten erreich\w+ (?:sie|du) mich\b",
+    rf"^(?:por favor,? )?(?:no )?(?:me |nos )?{_ES_VERB}\b.*\b(?:solo|sólo|únicamente|por (?:correo|whatsapp"
+    rf"|teléfono|sms|escrito)|después|antes|nunca)\b",
+    r"^(?:por favor,? )?no (?:me|nos) (?:llam|escrib|contact|mand|env[ií])\w+",
+    rf"^(?:s['’]il vous pla[iî]t,? )?{_FR_VERB}{_FR_ME}\b.*\b(?:uniquement|seulement|plutôt|par (?:mail|e-?mail"
+    rf"|courriel|sms|téléphone|écrit)|après|avant)\b",
+    r"^(?:merci de )?ne (?:m['’]|me |nous )(?:r?appel|contact|écri|envo|dérang)\w+ (?:pas|plus|jamais|qu['’])",
+    r"(?:联系|打电话|发短信|发邮件|短信|邮件|微信|电话).*(?:不要|别|只|改用|优先)|(?:不要|别|只|请)(?:再)?(?:给我)?(?:打电话|发短信|发邮件|用微信|通过\w+联系).*",
+    r"(?:電話|メール|連絡|郵送|LINE).*(?:ではなく|のみ|だけ|以降|までに?|しないで|控えて|希望).*(?:ください|お願い|です|ます)?",
+)
+ONLY_LOOKS_SO = patterns(
+    r"^(?:immer (?:wenn|noch|wieder|mehr)|nie (?:wieder )?(?:gesehen|gehört|passiert)|siempre que|nunca (?:he|había"
+    r"|lo)|toujours"
+    r" (?:pas|rien|le même|en|aussi)|jamais (?:vu|eu))\b",
+    r"^je préfère (?:ça|cela|la (?:première|deuxième|seconde)|le (?:premier|deuxième|second))\b",
+    r"^prefiero (?:eso|esto|esa|la (?:primera|segunda|otra)|el (?:primero|segundo))\b",
+    r"^ich (?:bevorzuge|nehme) (?:das|die erste|die zweite|den ersten|den zweiten)\b",
+    r"(?:まだ|いつも)(?:エラー|失敗|落ち|動か)|(?:总是|一直|老是)(?:报错|失败|崩溃|不行|出错|卡)",
+)

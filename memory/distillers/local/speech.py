@@ -1,0 +1,75 @@
+"""What a person meant of what they typed: taken back, ironic or pasted from elsewhere is not meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from memory.distillers.local.sentences import IRONIC, RETRACTED, Sentence
+from memory.distillers.local.wording import topic, without_openers
+from memory.distillers.local.words import any_of
+
+# How much of the message before a retraction may refer to; a longer one was not taken back as a whole.
+RETRACTED_SENTENCES = 3
+
+_ROLE_GIVEN = re.compile(
+    r"\b(?:you are|act as|du bist|eres|tu es) (?:\w+[, ]+){0,4}?(?:assistant|agent|engineer|developer|expert|bot"
+    r"|model|ai)\b"
+    r"|你是一[个名位]|あなたは.{0,20}(?:アシスタント|エージェント|エンジニア)",
+    re.IGNORECASE,
+)
+_PROMPT_MARKS = (
+    re.compile(r"^#{1,4} ", re.MULTILINE),
+    re.compile(r"</?[a-z_]{3,}>"),
+    re.compile(r"^(?:IMPORTANT|NOTE|RULES|CONTEXT|INSTRUCTIONS|CRITICAL)\b", re.MULTILINE),
+    re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST|NOT|SHOULD)\b"),
+    re.compile(r"\byou (?:will be|have been|may assume|are given|are tasked)\b|\byour task is\b", re.IGNORECASE),
+)
+MARKS_OF_A_PROMPT = 3
+_ABOUT = any_of(
+    r"\b(?:forget|ignore) (?:what|everything) (?:i|we) (?:said|told you|wrote) (?:about|on|regarding) (?P<what>.+)$"
+)
+
+
+def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
+    """The sentences of one person's messages in order, those that do not stand marked as not meant."""
+    told: list[list[Sentence]] = []
+    for message in messages:
+        whole = " ".join(sentence.text for sentence in message)
+        if message and (IRONIC.search(whole) or is_prompt(message[0].seen.text)):
+            told.append([replace(sentence, is_meant=False) for sentence in message])
+            continue
+        told.append([])
+        for sentence in message:
+            if RETRACTED.search(sentence.text):
+                _withdraw(told, sentence)
+            told[-1].append(sentence)
+    for message in told:
+        yield from message
+
+
+def is_prompt(text: str) -> bool:
+    """Whether a message is an agent's instructions, which some harness sent in a person's name."""
+    if _ROLE_GIVEN.search(text):
+        return True
+    return sum(mark.search(text) is not None for mark in _PROMPT_MARKS) >= MARKS_OF_A_PROMPT
+
+
+def _withdraw(told: list[list[Sentence]], sentence: Sentence) -> None:
+    """Marks what the sentence takes back: what it names, else the sentence before it, else a short message before."""
+    if named := _ABOUT.search(sentence.text):
+        wanted = set(topic(named["what"], 6).split("_"))
+        for message in told:
+            message[:] = [
+                replace(one, is_meant=False) if wanted & set(topic(one.text, 40).split("_")) else one for one in message
+            ]
+        return
+    if RETRACTED.match(without_openers(sentence.text)) is None and RETRACTED.match(sentence.text) is None:
+        return  # in the middle of a sentence it takes back its own beginning
+    if told[-1]:
+        told[-1][-1] = replace(told[-1][-1], is_meant=False)
+    elif len(told) > 1 and len(told[-2]) <= RETRACTED_SENTENCES:
+        told[-2] = [replace(one, is_meant=False) for one in told[-2]]
+    elif len(told) > 1 and told[-2]:
+        told[-2][-1] = replace(told[-2][-1], is_meant=False)
