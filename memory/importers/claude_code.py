@@ -47,7 +47,9 @@ class _Reader:
         result.raw = self.counts.result()
         result.bad = result.raw["bad_json_lines"] + result.raw["non_object_lines"]
         if self.replaced:
-            result.errors.append(f"{self.replaced} characters were no valid UTF-8 and were replaced.")
+            result.errors.append(
+                f"Not valid UTF-8, and replaced: {self.replaced} {'character' if self.replaced == 1 else 'characters'}."
+            )
         if not result.raw["records"]:
             result.error = why_not(self.path)
         else:

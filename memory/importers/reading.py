@@ -60,8 +60,10 @@ def walk(path: Path) -> list[Path]:
 
 
 def _files_under(root: Path) -> Iterator[Path]:
+    """The transcripts, and each folder that does not open: read like a file, it says why it cannot be."""
     seen: set[tuple[int, int]] = set()
-    for folder, names, files in os.walk(root, followlinks=True):
+    closed: list[str] = []
+    for folder, names, files in os.walk(root, followlinks=True, onerror=lambda error: closed.append(error.filename)):
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:
             names.clear()
@@ -71,6 +73,7 @@ def _files_under(root: Path) -> Iterator[Path]:
             candidate = Path(folder, name)
             if name.lower().endswith(".jsonl") and candidate.is_file():
                 yield candidate
+    yield from map(Path, closed)
 
 
 def in_order_of_time(paths: list[Path]) -> list[Path]:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
+from psycopg import errors
 
+from memory import capture
 from memory.models import Observation, Session
 from projects import tenancy
 from tests.factories import Cast
@@ -132,6 +134,25 @@ def test_a_database_that_is_down_is_said_in_one_sentence(tmp_path: Path, monkeyp
     monkeypatch.setattr(tenancy, "system", refuse)
     with pytest.raises(CommandError, match=r"does not answer.*manage\.py doctor"):
         run(write(tmp_path / "a.jsonl", *TALK))
+
+
+def test_a_disk_that_is_full_is_said_as_such(cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OperationalError("could not extend file") from errors.DiskFull("could not extend file")
+
+    monkeypatch.setattr(capture, "import_session", refuse)
+    with pytest.raises(CommandError, match="disk of the database is full"):
+        run(write(tmp_path / "a.jsonl", *TALK))
+
+
+def test_an_empty_path_is_not_the_folder_one_stands_in(
+    cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.jsonl", *TALK)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match="A path is empty"):
+        run("")
+    assert stored() == []
 
 
 def test_a_path_with_nothing_in_it_is_said_after_the_others_were_read(cast: Cast, tmp_path: Path) -> None:

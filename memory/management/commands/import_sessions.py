@@ -17,13 +17,14 @@ from django.utils import timezone
 from memory import capture
 from memory.importers import AUTO, FORMATS, read_file
 from memory.importers.copies import Copies, Trace
-from memory.importers.reading import NoTranscripts, in_order_of_time, walk
+from memory.importers.reading import WHERE_TRANSCRIPTS_LIVE, NoTranscripts, in_order_of_time, walk
 from memory.models import Observation
 from memory.transcript import IncomingSession, ReadResult
 from projects import named, tenancy
 from projects.models import Agent, ApiKey, Person
 
 _IDS_AT_ONCE = 5000
+_DISK_FULL = "53100"
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Command(BaseCommand):
         try:
             self._import(options)
         except OperationalError as error:
-            raise CommandError("The database does not answer. See what is wrong with: manage.py doctor") from error
+            raise CommandError(_why_not_stored(error)) from error
 
     def _import(self, options: dict[str, Any]) -> None:
         self.agent = _agent(options["project"], options["agent"])
@@ -151,11 +152,21 @@ def _files(paths: Iterable[str]) -> tuple[list[Path], list[str]]:
     files: dict[Path, None] = {}
     problems: list[str] = []
     for path in paths:
+        if not path.strip():
+            # What a shell makes of an unset variable; Path would take it for the folder one stands in.
+            problems.append(f"A path is empty. {WHERE_TRANSCRIPTS_LIVE}")
+            continue
         try:
             files.update(dict.fromkeys(walk(Path(path))))
         except NoTranscripts as problem:
             problems.append(str(problem))
     return in_order_of_time(list(files)), problems
+
+
+def _why_not_stored(error: OperationalError) -> str:
+    if getattr(error.__cause__, "sqlstate", None) == _DISK_FULL:
+        return "The disk of the database is full. Free some space and import again: what is stored is not added twice."
+    return "The database does not answer. See what is wrong with: manage.py doctor"
 
 
 def _agent(project_slug: str, agent_slug: str) -> Agent:

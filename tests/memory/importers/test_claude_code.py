@@ -285,7 +285,7 @@ def test_broken_lines_anywhere_cost_only_themselves(tmp_path: Path) -> None:
     assert outcome.skipped == {"message_not_object": 1, "content_missing": 1, "block:non_object": 1}
     assert outcome.bad == 5
     assert outcome.errors[0] == "Line 2 is cut or is no JSON."
-    assert outcome.errors[-1] == "1 characters were no valid UTF-8 and were replaced."
+    assert outcome.errors[-1] == "Not valid UTF-8, and replaced: 1 character."
     assert outcome.books() == {
         "records": 12,
         "readable": 7,

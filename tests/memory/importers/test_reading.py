@@ -31,6 +31,25 @@ def test_a_path_with_nothing_in_it_says_what_to_do(tmp_path: Path) -> None:
         walk(Path("x" * 5000))
 
 
+def test_a_folder_that_does_not_open_is_named_and_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readable = write(tmp_path / "b.jsonl", user("x"))
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    opened = os.scandir
+
+    def refuse(folder: str) -> object:
+        if Path(folder) == closed:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return opened(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert walk(tmp_path) == [readable, closed]
+    assert walk(closed) == [closed]
+    assert f"{closed} cannot be read: " in read_file(closed, "claude_code").error
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
