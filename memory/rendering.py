@@ -18,6 +18,7 @@ from memory import privacy
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
 TEMPLATE_VERSION = 2
 _SPACE = re.compile(r"\s+")
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 # Said by a person about themselves: who said it and when it was last confirmed is what a reader weighs it by.
 _PERSONAL = frozenset({"user_preference", "account_detail", "customer_fact", "problem", "sentiment"})
@@ -36,6 +37,17 @@ def one_line(text: str) -> str:
         return text.strip()
     text = _SPACE.sub(" ", unicodedata.normalize("NFC", text))
     return _SPACE.sub(" ", privacy.without_invisible(text)).strip()
+
+
+def seen_value(value: Any) -> Any:
+    """A JSON value without characters a reviewer cannot see, in its names too; its line ends are \\n."""
+    if isinstance(value, str):
+        return privacy.without_invisible(_BREAKS.sub("\n", value))
+    if isinstance(value, list):
+        return [seen_value(item) for item in value]
+    if isinstance(value, dict):
+        return {one_line(str(name)): seen_value(item) for name, item in value.items()}
+    return value
 
 
 def clean_line(raw: str) -> str:
@@ -112,7 +124,7 @@ def _folded(value: Any) -> Any:
     if isinstance(value, list):
         return [_folded(item) for item in value]
     if isinstance(value, dict):
-        return {str(name): _folded(item) for name, item in value.items()}
+        return {one_line(str(name)): _folded(item) for name, item in value.items()}
     return value
 
 

@@ -19,6 +19,7 @@ from review.decisions import received
 from review.kinds import Kind, kind_of
 from review.pieces import Piece, has_hidden, visible
 from review.proof import ON_CARD, Proof, proofs_of
+from review.served_value import unsaid
 from review.word_diff import diff
 
 SENTENCE_LIMIT = 240
@@ -77,6 +78,8 @@ class Card:
     known: tuple[Known, ...]
     known_count: int
     beside: Beside
+    # What agents get that the sentence does not say.
+    unsaid: tuple[Piece, ...] = ()
     rival: Fact | None = None
     rival_pieces: tuple[Piece, ...] = ()
     own_pieces: tuple[Piece, ...] = ()
@@ -137,6 +140,7 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
         more_proofs=more_proofs,
         known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
         known_count=known.count(),
+        unsaid=tuple(visible(unsaid(fact))),
         rival=rival,
         rival_pieces=tuple(old),
         own_pieces=tuple(new),

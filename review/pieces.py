@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
+from memory import privacy
+
 Piece = tuple[str, str]  # (mark, text): "same", "mark", "unsupported", "gone", "new" or "hidden"
-_INVISIBLE = {"Cf", "Cc", "Co", "Cs"}
+# Says only how the character before it is drawn; an emoji has one.
+_STYLES = "\ufe0e\ufe0f"
 
 
 def visible(text: str, mark: str = "same") -> list[Piece]:
@@ -13,7 +16,7 @@ def visible(text: str, mark: str = "same") -> list[Piece]:
     pieces: list[Piece] = []
     start = 0
     for place, char in enumerate(text):
-        if char not in "\n\t" and unicodedata.category(char) in _INVISIBLE:
+        if privacy.is_invisible(char) and char not in _STYLES:
             if place > start:
                 pieces.append((mark, text[start:place]))
             pieces.append(("hidden", f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"))

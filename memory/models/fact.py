@@ -58,7 +58,7 @@ class Fact(FactRow):
         """
         from memory.models.decision import Verb
 
-        text = rendering.one_line(text)
+        text, value = rendering.one_line(text), rendering.seen_value(value)
         ends_at = reachable(expires_at, now) if expires_at is not None else None
         fact = cls(
             project=subject.project,

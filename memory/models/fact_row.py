@@ -200,6 +200,8 @@ class FactRow(models.Model):
             raise NotAllowed(f"A memory that is {stored.get_status_display().lower()} cannot become {to}.")
         if "text" in changes:
             changes["text"] = rendering.one_line(changes["text"])
+        if "value" in changes:
+            changes["value"] = rendering.seen_value(changes["value"])
         self._apply(changes)
         if to is not None:
             self.status = to
