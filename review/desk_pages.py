@@ -227,6 +227,7 @@ def _taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResp
         "taken": card.build(fact, membership, now),
         "taken_proposed": desk.ago(fact.first_seen_at, now),
         "yours": YOURS.get(request.POST.get("verb", ""), ""),
+        "typed": request.POST.get("text", ""),
         "theirs": last,
         "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
         "theirs_when": desk.ago(last.at, now) if last else "",

@@ -242,6 +242,16 @@ def test_a_memory_has_its_page_with_history_and_undo(cast: Cast) -> None:
     assert again(cast, fact).status == Status.APPROVED
 
 
+@pytest.mark.parametrize("htmx", [True, False])
+def test_who_was_second_keeps_the_words_that_were_typed(cast: Cast, htmx: bool) -> None:
+    fact = proposed(cast)
+    decide(signed_in(cast.olga), fact, "edit", text="Prefers e-mail.")
+    answer = decide(signed_in(cast.rita), fact, "edit", htmx=htmx, text="Prefers <b>letters</b>.")
+    assert answer.status_code == 409
+    assert '<bdi dir="auto">Prefers &lt;b&gt;letters&lt;/b&gt;.</bdi>' in answer.content.decode()
+    assert again(cast, fact).text == "Prefers e-mail."
+
+
 def test_the_memory_list_keeps_its_filters_in_the_address(cast: Cast) -> None:
     client = signed_in(cast.rita)
     for number in range(3):
