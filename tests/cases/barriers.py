@@ -1,0 +1,56 @@
+"""Holds several at a place in the code until all are there, or until it is sure that a lock keeps the others out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from memory.models import Fact
+from projects.models import Project
+from tests.cases.result import NotBuilt
+
+# Nobody comes any more: whoever is missing waits for a lock that those here hold.
+PATIENCE_SECONDS = 1.0
+# What follows right after the check that a barrier is named for.
+PLACES: dict[str, tuple[type, str]] = {
+    "after_dup_check": (Fact, "propose"),
+    "after_exists_check": (Project, "save"),
+}
+
+
+@contextmanager
+def held(name: str | None, count: int) -> Iterator[None]:
+    """While inside, the first `count` callers at the barrier's place go on together. Raises NotBuilt."""
+    if name is None:
+        yield
+        return
+    if name not in PLACES:
+        raise NotBuilt(f"barrier {name}")
+    owner, attribute = PLACES[name]
+    real = owner.__dict__.get(attribute, getattr(owner, attribute))
+    barrier = threading.Barrier(count)
+
+    def wait_and(call: Callable[..., Any]) -> Callable[..., Any]:
+        def waiting(*args: Any, **kwargs: Any) -> Any:
+            try:
+                barrier.wait(PATIENCE_SECONDS)
+            except threading.BrokenBarrierError:
+                pass
+            return call(*args, **kwargs)
+
+        return waiting
+
+    inherited = attribute not in owner.__dict__
+    if isinstance(real, classmethod):
+        setattr(owner, attribute, classmethod(wait_and(real.__func__)))
+    else:
+        setattr(owner, attribute, wait_and(real))
+    try:
+        yield
+    finally:
+        if inherited:
+            delattr(owner, attribute)
+        else:
+            setattr(owner, attribute, real)

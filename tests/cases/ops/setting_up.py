@@ -1,0 +1,66 @@
+"""What an operator sets up: projects by command, settings of a project on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import DatabaseError
+
+from projects.models import Project
+from tests.cases.ops.registry import op
+from tests.cases.result import NotBuilt, Result
+from tests.cases.script import Step
+from tests.cases.stage import OWNER, Stage
+
+
+@op("create_project", "slug name")
+def create_project(stage: Stage, step: Step) -> Result:
+    """The command; exit 0 is 200. What the database refused and nobody caught is 500."""
+    try:
+        code, said = stage.command("create_project", step["slug"])
+    except DatabaseError as uncaught:
+        return Result("create_project", step, 500, type(uncaught).__name__)
+    return Result("create_project", step, 200 if code == 0 else 409, said)
+
+
+@op("create_agent", "slug name")
+def create_agent(stage: Stage, step: Step) -> Result:
+    code, said = stage.command("create_agent", stage.slug, step.get("slug", step.get("name")))
+    return Result("create_agent", step, 200 if code == 0 else 422, said)
+
+
+def settings(stage: Stage, asked: Mapping[str, Any]) -> None:
+    """The settings a case starts with. Raises NotBuilt."""
+    for name, value in asked.items():
+        if name not in SETTINGS:
+            raise NotBuilt(f"setting {name}")
+        SETTINGS[name](stage, value)
+
+
+def _idle_minutes(stage: Stage, minutes: int) -> None:
+    with stage.looking():
+        project = Project.objects.get(pk=stage.project.pk)
+    form = {
+        "name": project.name,
+        "timezone": project.timezone,
+        "idle_minutes": minutes,
+        "brief_budget_tokens": project.brief_budget_tokens,
+    }
+    said = stage.page(OWNER, f"/p/{stage.slug}/settings", form)
+    assert said.status == 302, f"the settings were refused: {said.status}"
+
+
+def _retention(stage: Stage, days: Mapping[str, int | None]) -> None:
+    raise NotBuilt("setting RETENTION")
+
+
+def _time_zone(stage: Stage, zone: str) -> None:
+    assert stage.project.timezone == zone, "the project was made in another zone"
+
+
+SETTINGS: dict[str, Callable[[Stage, Any], None]] = {
+    "IDLE_MINUTES": _idle_minutes,
+    "RETENTION": _retention,
+    "TIME_ZONE": _time_zone,
+}
