@@ -16,7 +16,7 @@ from pydantic import Field
 
 from memory import brief, short_ids
 from memory.agent_auth import Bearer, caller
-from memory.api_values import Body, halves, only, session_id
+from memory.api_values import Body, Whole, halves, only, session_id
 from memory.tokens import TOKENIZER
 from projects import tenancy
 
@@ -24,7 +24,7 @@ router = Router(tags=["brief"])
 MOST_TOKENS = 100_000
 TASK_LIMIT = 200_000
 _ETAGS = re.compile(r'(?:W/)?"([0-9a-f]{64})"')
-MaxTokens = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+MaxTokens = Annotated[Whole, Field(ge=0, le=MOST_TOKENS)]
 SessionId = Annotated[str, Field(min_length=1, max_length=2100)]
 
 

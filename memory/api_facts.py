@@ -13,13 +13,13 @@ from pydantic import AwareDatetime, Field
 from memory import api_limits, feedback, proposals, retrieval, short_ids
 from memory.agent_auth import Bearer, Caller, caller
 from memory.api_errors import ApiError, NotFound
-from memory.api_values import Body, FactOut, cursor_pk, fact_out, halves, known_subject, only
+from memory.api_values import Body, FactOut, Fraction, Whole, cursor_pk, fact_out, halves, known_subject, only
 from projects import audit, tenancy
 
 router = Router(tags=["facts"])
 QUERY_LIMIT = 200_000
 Written = Annotated[str, Field(min_length=1, max_length=400)]
-Limit = Annotated[int, Field(ge=1, le=retrieval.PAGE_LIMIT)]
+Limit = Annotated[Whole, Field(ge=1, le=retrieval.PAGE_LIMIT)]
 
 
 class Lookup(Body):
@@ -45,8 +45,8 @@ class Search(Body):
     query: Annotated[str, Field(max_length=QUERY_LIMIT)]
     subject: Written | None = None
     types: Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=50)] | None = None
-    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = retrieval.MIN_SCORE
-    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    min_score: Annotated[Fraction, Field(ge=0, le=1, allow_inf_nan=False)] = retrieval.MIN_SCORE
+    limit: Annotated[Whole, Field(ge=1, le=50)] = 5
 
 
 class HitOut(FactOut):

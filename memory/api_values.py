@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Schema
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
+from pydantic_core import PydanticCustomError
 
 from memory import privacy, short_ids
 from memory.api_errors import ApiError
@@ -15,6 +16,17 @@ from memory.models import BadSubject, Fact, Subject
 from memory.models.subject import split
 from memory.retrieval import day
 from projects.models import Agent
+
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("number_expected", "This must be a number.")
+    return value
+
+
+# Python counts `true` as 1, and a brief of one token says nothing.
+Whole = Annotated[int, BeforeValidator(_no_truth)]
+Fraction = Annotated[float, BeforeValidator(_no_truth)]
 
 
 class Body(Schema):

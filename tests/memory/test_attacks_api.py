@@ -73,6 +73,21 @@ def test_a_promise_due_at_the_end_of_time_lives_as_long_as_any(due: str) -> None
     assert default_expiry("commitment", {"due_on": due}, now) == default_expiry("commitment", {}, now)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("briefs", {"max_tokens": True}, "max_tokens"),
+        ("briefs", {"max_tokens": False}, "max_tokens"),
+        ("facts/lookup", {"key": "plan", "limit": True}, "limit"),
+        ("facts/search", {"query": "plan", "limit": True}, "limit"),
+        ("facts/search", {"query": "plan", "min_score": True}, "min_score"),
+    ],
+)
+def test_true_is_no_number(agent: AgentClient, path: str, body: dict[str, Any], field: str) -> None:
+    said = refused(agent.post(path, body), 422, "bad_value")
+    assert (said["field"], said["message"]) == (field, "This must be a number.")
+
+
 def test_a_nul_among_the_types_of_a_search_finds_nothing(agent: AgentClient) -> None:
     assert agent.post("facts/search", {"query": "port", "types": ["\x00"]}).json() == {"items": []}
 
