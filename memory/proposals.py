@@ -43,7 +43,10 @@ class BadProposal(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """`new`, `counted` (the same is known and reaches this agent) or `rejected before` (a person refused the same)."""
+    """`new`, `counted` (the same is known and reaches this agent) or `rejected before` (a person refused the same).
+
+    What only others proposed or receive is `new` to this agent: the answer must not tell that it is there.
+    """
 
     outcome: Literal["new", "counted", "rejected before"]
     fact: Fact
@@ -110,9 +113,11 @@ def propose(
         object_ids=[placed.fact.pk],
         now=now,
     )
+    if placed.outcome == "new" or placed.hidden:
+        return Proposed("new", placed.fact)
     if placed.outcome == "suppressed":
         return Proposed("rejected before", placed.fact)
-    return Proposed("new" if placed.outcome == "new" else "counted", placed.fact)
+    return Proposed("counted", placed.fact)
 
 
 def _type(written: str) -> str:

@@ -74,11 +74,13 @@ class Learned:
 @dataclass(frozen=True, slots=True)
 class Placed:
     """What became of it: `new` (fact is the proposal), `same` (fact is the known one) or `suppressed` (fact is the
-    one a person refused). `counted` says whether the known fact was counted up: once a session, never more."""
+    one a person refused). `counted` says whether the known fact was counted up: once a session, never more. `hidden`
+    says that it was none of this agent's until now: neither proposed by it nor meant for it."""
 
     outcome: str
     fact: Fact
     counted: bool = False
+    hidden: bool = False
 
 
 def place(
@@ -94,7 +96,7 @@ def place(
         return Placed("suppressed" if told.status in (Status.REJECTED, Status.REMOVED) else "same", told)
     known = _known(subject, said, agent, now)
     if known is not None and known.status in (Status.REJECTED, Status.REMOVED):
-        return Placed("suppressed", known)
+        return Placed("suppressed", known, hidden=agent is not None and not _may_know(known, agent))
     if known is not None:
         known.count_again(now)
         _cite(known, learned.cited, now)
@@ -165,12 +167,13 @@ def _propose(learned: Learned, subject: Subject, agent: Agent | None, now: datet
     _cite(fact, learned.cited, now)
     if is_new:
         return Placed("new", fact)
+    hidden = agent is not None and not _may_know(fact, agent)
     if agent is not None and not _covers(fact, agent):
         # Two agents learned the same by themselves; a proposal exists once, so it is proposed for both.
         fact.rescope(
             None, revision=fact.revision, now=now, everyone=not agent_ids, agent_ids=[*fact.agent_ids, *agent_ids]
         )
-    return Placed("same", fact, counted=True)
+    return Placed("same", fact, counted=True, hidden=hidden)
 
 
 def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> Fact | None:
@@ -243,6 +246,10 @@ def _cite(fact: Fact, cited: Iterable[Cited], now: datetime) -> None:
 
 def _covers(fact: Fact, agent: Agent) -> bool:
     return fact.everyone or agent.pk in fact.agent_ids
+
+
+def _may_know(fact: Fact, agent: Agent) -> bool:
+    return _covers(fact, agent) or fact.proposed_by_agent_id == agent.pk
 
 
 def _is_for_one_agent(learned: Learned, findings: list[dict[str, Any]], types: Overrides) -> bool:

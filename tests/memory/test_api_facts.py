@@ -297,6 +297,26 @@ def test_the_same_again_is_counted(cast: Cast, client: AgentClient) -> None:
     assert proposed(cast).times_seen == 3
 
 
+@pytest.mark.parametrize("became", ["waits", "rejected", "removed", "approved", "none"])
+def test_an_answer_does_not_tell_what_only_another_agent_knows(
+    cast: Cast, client: AgentClient, now: datetime, became: str
+) -> None:
+    body = {"type": "customer_fact", "key": "plan", "value": "gold", "subject": "cust_7"}
+    sales = AgentClient(cast.keys["sales"])
+    if became != "none":
+        assert sales.post("facts", body).status == 201
+        fact = proposed(cast)
+        with tenancy.project(cast.project.pk):
+            if became in ("approved", "removed"):
+                fact.approve(cast.rita, revision=fact.revision, now=now)
+            if became == "removed":
+                fact.remove(cast.rita, revision=fact.revision, now=now)
+            if became == "rejected":
+                fact.reject(cast.rita, revision=fact.revision, now=now, reason="not_true")
+    answer = client.post("facts", body)
+    assert (answer.status, answer.json()["status"]) == (201, "proposed")
+
+
 def test_what_a_person_refused_is_not_proposed_again(cast: Cast, client: AgentClient, now: datetime) -> None:
     body = {"type": "fix", "key": "k", "value": "v", "subject": "repo:a"}
     client.post("facts", body)
