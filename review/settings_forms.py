@@ -95,8 +95,24 @@ class ChangeRole(forms.Form):
     role = forms.ChoiceField(choices=Role.choices)
 
 
+_CONTINENTS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
+
+
 def _zones() -> list[tuple[str, str]]:
-    return [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())]
+    """UTC and the zones named after places; the rest are old spellings, fixed offsets, and what a machine is set to."""
+    places = (name for name in zoneinfo.available_timezones() if name.partition("/")[0] in _CONTINENTS and "/" in name)
+    return [(name, name.replace("_", " ")) for name in ("UTC", *sorted(places))]
 
 
 class NewProject(forms.Form):
@@ -145,10 +161,13 @@ class ProjectSettings(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A zone that a command set stays, whatever it is called.
+        now = self.instance.timezone
+        zones = _zones()
         self.fields["timezone"] = forms.ChoiceField(
             label=self.fields["timezone"].label,
             help_text=self.fields["timezone"].help_text,
-            choices=_zones,
+            choices=zones if (now, now.replace("_", " ")) in zones else [(now, now), *zones],
             widget=forms.Select({"class": "select"}),
         )
         self.fields["brief_budget_tokens"].validators += [
