@@ -191,10 +191,13 @@ class Fact(FactRow):
         """Changes text, value, key, type, nature, use or expires_at of a proposed or approved fact.
 
         With another type go its key and, where its type gave it its end, its lifetime. What was due to be looked at
-        again has been. Raises FactChanged, NotAllowed.
+        again has been. Who receives it is changed by `rescope`, which sees to the rivals there. Raises FactChanged,
+        NotAllowed.
         """
         from memory.models.decision import Verb
 
+        if edits.keys() & {"everyone", "agent_ids"}:
+            raise NotAllowed("Who sees it is changed by itself. Save the words first, then choose who sees it.")
         with transaction.atomic(using=type(self).objects.db):
             Subject.objects.select_for_update().get(pk=self.subject_id)
             self._lock(revision)

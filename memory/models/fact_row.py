@@ -195,8 +195,7 @@ class FactRow(models.Model):
     ) -> Decision:
         stored = type(self).objects.get(pk=self.pk)
         before = stored._snapshot()
-        moves = to is not None and to != stored.status and not backwards
-        if moves and to not in TRANSITIONS.get(stored.status, ()):
+        if to is not None and not backwards and to not in TRANSITIONS.get(stored.status, ()):
             raise NotAllowed(f"A memory that is {stored.get_status_display().lower()} cannot become {to}.")
         if "text" in changes:
             changes["text"] = rendering.one_line(changes["text"])

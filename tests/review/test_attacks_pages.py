@@ -28,6 +28,13 @@ def decided(cast: Cast, fact: Fact, verb: str, **fields: Any) -> HttpResponse:
     return client.post(f"/facts/{fact.short_id}/decisions", {"verb": verb, "revision": fact.revision, **fields})
 
 
+def said(cast: Cast, fact: Fact, verb: str, **fields: Any) -> str:
+    """What the memory's own page says after this decision."""
+    client = signed_in(cast.rita)
+    form = {"verb": verb, "revision": fact.revision, "back": "fact", **fields}
+    return client.post(f"/facts/{fact.short_id}/decisions", form, follow=True).content.decode()
+
+
 def member(cast: Cast) -> Membership:
     return Membership.objects.select_related("person", "project").get(person=cast.rita)
 
@@ -44,7 +51,7 @@ def test_a_day_that_is_none_is_asked_for_again(cast: Cast, day: str) -> None:
 @pytest.mark.parametrize("reason", ["\x00", "x" * 10_000, "it leaks"])
 def test_a_reason_is_one_of_ours(cast: Cast, reason: str) -> None:
     fact = factories.approved(cast.project, cast.rita)
-    assert decided(cast, fact, "remove", reason=reason).status_code == 422
+    assert "Say why: choose one of the ten reasons." in said(cast, fact, "remove", reason=reason)
     assert Fact.objects.get().status == Status.APPROVED
 
 
@@ -107,6 +114,27 @@ def test_an_undo_never_makes_two_values_of_one_key(cast: Cast, agents: list[str]
     answer = signed_in(cast.rita).post(f"/decisions/{withdrawal.pk}/undo")
     assert answer.status_code == 422
     assert Fact.objects.filter(status=Status.APPROVED).count() == 1
+
+
+def test_an_edit_never_makes_two_values_of_one_key_for_one_agent(cast: Cast) -> None:
+    city = {"key": "customer_fact:city", "everyone": False}
+    factories.approved(cast.project, cast.rita, "Lives in Rome.", agent_ids=[cast.sales.pk], **city)
+    other = factories.approved(cast.project, cast.rita, "Lives in Oslo.", agent_ids=[cast.support.pk], **city)
+    both = {"scope": "agents", "agent": [cast.sales.pk, cast.support.pk], "text": "Lives in Bergen."}
+    assert "Who sees it is changed by itself." in said(cast, other, "edit", **both)
+    assert [fact.agent_ids for fact in Fact.objects.order_by("pk")] == [[cast.sales.pk], [cast.support.pk]]
+    # By its own verb, the value that was there gives way.
+    assert decided(cast, other, "rescope", **both).status_code == 302
+    assert [fact.text for fact in Fact.objects.filter(status=Status.APPROVED)] == ["Lives in Oslo."]
+
+
+@pytest.mark.parametrize("verb", ["approve", "remove", "reject"])
+def test_a_decision_that_was_made_is_not_made_again(cast: Cast, verb: str) -> None:
+    fact = factories.proposal(cast.project)
+    assert decided(cast, fact, verb, reason="not_true").status_code == 302
+    fact.refresh_from_db()
+    assert "cannot become" in said(cast, fact, verb, reason="not_true")
+    assert fact.decisions.filter(verb=verb).count() == 1
 
 
 def test_a_sentence_that_another_proposal_has_is_refused_with_words(cast: Cast) -> None:
