@@ -89,7 +89,7 @@ def propose(
     if quote is not None and session is None:
         raise BadProposal("session", "session_needed", "A quote needs the session it was said in.")
     run = _session(agent, session, is_needed=quote is not None or subject is None)
-    cleaned_value = _value(value)
+    cleaned_value = clean_value(value)
     cleaned_text = _text(text, key, cleaned_value)
     cited = (_cited(run, quote),) if quote is not None and run is not None else ()
     learned = Learned(
@@ -102,7 +102,7 @@ def propose(
         source="conversation",
         agent_ids=_scope(agent, scope),
     )
-    _refuse_unfit(learned)
+    refuse_unfit(learned)
     about = _subject(agent, learned, subject, run)
     placed = place(learned, subject=about, agent=agent, now=now, session=run if cited else None)
     audit.record(
@@ -139,7 +139,8 @@ def _end(expires_at: datetime | None, now: datetime) -> datetime | None:
     return end
 
 
-def _value(value: Any) -> Any:
+def clean_value(value: Any) -> Any:
+    """A value as it is kept: JSON, cleaned, of a bounded size. Raises BadProposal."""
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False))
     except ValueError:
@@ -206,7 +207,8 @@ def _scope(agent: Agent, scope: Literal["everyone"] | Sequence[str] | None) -> t
     return tuple(found.values())
 
 
-def _refuse_unfit(learned: Learned) -> None:
+def refuse_unfit(learned: Learned) -> None:
+    """Raises BadProposal for a statement that helps nobody and harms somebody: a secret, a payment number."""
     said = {row["category"] for row in findings_of(learned) if row["in"] != "quote"}
     placeholder = "[secret: " in learned.text or "[secret: " in json.dumps(learned.value, ensure_ascii=False)
     if placeholder or said.intersection(NEVER_PROPOSED):

@@ -81,12 +81,12 @@ def decide(
     if verb in ANSWERS:
         answer, words = ANSWERS[verb]
         if verb in ("keep_second", "keep_both"):
-            _refuse_untrue(fact, fact.text)
+            refuse_untrue(fact, fact.text)
         if verb in ("keep_first", "keep_both") and fact.related is not None:
-            _refuse_untrue(fact.related, fact.related.text)
+            refuse_untrue(fact.related, fact.related.text)
         decision = answer(fact, person, revision, now)
     elif verb == "approve":
-        _refuse_untrue(fact, edits.get("text", fact.text))
+        refuse_untrue(fact, edits.get("text", fact.text))
         replaces = fact.related if fact.relation == Relation.CHANGES and _is_live(fact.related) else None
         decision = fact.approve(person, revision=revision, now=now, replaces=replaces, **edits)
         words = "Approved"
@@ -113,7 +113,7 @@ def decide(
         words = "Withdrawn"
     else:
         raise BadDecision("This is no decision that can be made.")
-    _follow(decision, now)
+    follow(decision, now)
     audit.record(f"fact.{verb}", person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now)
     return Outcome(decision, fact, words)
 
@@ -183,7 +183,7 @@ def undo(membership: Membership, decision: Decision, now: datetime) -> Outcome:
         step_undone = step.fact.undo(step, membership.person, now=now)
         if step.pk == decision.pk:
             undone = step_undone
-        _follow(step_undone, now)
+        follow(step_undone, now)
     if undone is None:
         raise NotAllowed("There is nothing to undo here.")
     fact = decision.fact
@@ -213,7 +213,7 @@ def _is_live(fact: Fact | None) -> bool:
     return fact is not None and fact.status == Status.APPROVED
 
 
-def _refuse_untrue(fact: Fact, text: str) -> None:
+def refuse_untrue(fact: Fact, text: str) -> None:
     """What may never be countersigned, whatever the page showed: a quote that is not there, characters nobody sees."""
     if any(row.verdict() == "mismatch" for row in fact.evidence.select_related("observation")):
         raise BadDecision("The quote is not in its source, so it cannot be approved. Reject it, or write it anew.")
@@ -260,7 +260,7 @@ def _note(form: dict[str, Any]) -> str:
     return rendering.clean_line(form.get("note") or "")[:500]
 
 
-def _follow(decision: Decision, now: datetime) -> None:
+def follow(decision: Decision, now: datetime) -> None:
     """What it means for agents: vectors of changed texts, token counts, what they must no longer rely on."""
     for step in Decision.objects.filter(batch=decision.batch).select_related("fact"):
         fact = step.fact

@@ -68,6 +68,15 @@ class Chip:
     without: str
 
 
+def viewed(request: HttpRequest, membership: Membership, now: datetime) -> QuerySet[Fact]:
+    """The memories of the view and the filters in this address."""
+    view = request.GET.get("view", "approved")
+    all_views = views(now)
+    condition = next((found for name, _, found in all_views if name == view), all_views[0][2])
+    everything = Fact.objects.filter(project=membership.project)
+    return _filtered(everything.filter(condition), request, membership, membership.project.agents.all(), now)[0]
+
+
 @require_safe
 @project_page(Role.VIEWER)
 def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
@@ -98,6 +107,7 @@ def memory(request: HttpRequest, membership: Membership) -> HttpResponse:
         "chips": chips,
         "next_page": _address(request, before=page[-1].short_id) if more else "",
         "first_page": _address(request, before=None) if before else "",
+        "export": _address(request, before=None).partition("?")[2],
         "query": request.GET.get("q", ""),
         "agents": agents,
         "types": sorted(table(project.types).values(), key=lambda row: row.words),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import brief_pages, desk_pages, memory_pages, scorecard_pages, session_pages
+from review import brief_pages, desk_pages, memory_pages, scorecard_pages, session_pages, transfer_pages
 from review.settings_urls import settings_patterns
 
 app_name = "review"
@@ -14,6 +14,9 @@ urlpatterns = [
     path("p/<slug:slug>/memory", memory_pages.memory, name="memory"),
     path("p/<slug:slug>/memory/new", memory_pages.new, name="new_fact"),
     path("p/<slug:slug>/memory/filtered", scorecard_pages.filtered, name="filtered"),
+    path("p/<slug:slug>/memory/export", transfer_pages.export, name="export"),
+    path("p/<slug:slug>/transfer", transfer_pages.transfer, name="transfer"),
+    path("imports/<str:short_id>", transfer_pages.imported, name="imported"),
     path("p/<slug:slug>/scorecard", scorecard_pages.score, name="scorecard"),
     path("facts/<str:short_id>", memory_pages.fact, name="fact"),
     path("facts/<str:short_id>/decisions", desk_pages.decide, name="decisions"),

@@ -1,0 +1,113 @@
+"""What one import proposed, as one list, and its approval in one act by a named person."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from memory.models import Decision, Fact, FactChanged, NotAllowed, Session, Status
+from memory.types import type_of
+from projects import audit
+from projects.models import Person
+from review.card import SENTENCE_LIMIT
+from review.decisions import BadDecision, follow, refuse_untrue
+
+# Why a line is left for its own card; the words stand on the page.
+ONE_BY_ONE = {
+    "related": "stands against something known",
+    "flagged": "holds personal data",
+    "one_by_one": "is of a type that is reviewed one by one",
+    "long": "is longer than a sentence",
+    "unfit": "cannot be approved as it stands",
+    "moved": "was decided meanwhile",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One proposal of an import; `why` is a key of ONE_BY_ONE for what is decided on its own card, or ""."""
+
+    fact: Fact
+    why: str
+
+    @property
+    def words(self) -> str:
+        return ONE_BY_ONE.get(self.why, "")
+
+
+@dataclass(frozen=True)
+class Approved:
+    """What one approval of many did: their number, and why others were left."""
+
+    count: int
+    left: Counter[str]
+    batch: uuid.UUID
+
+    @property
+    def words(self) -> str:
+        """`38 approved. 3 left: holds personal data 2, is longer than a sentence 1.`"""
+        left = ", ".join(f"{ONE_BY_ONE[why]} {count}" for why, count in self.left.most_common())
+        return f"{self.count} approved." + (f" {self.left.total()} left: {left}." if left else "")
+
+
+def lines_of(session: Session) -> list[Line]:
+    """The proposals that this import made and nobody decided, in the order of the file."""
+    waiting = (
+        Fact.objects.filter(evidence__observation__session=session, status=Status.PROPOSED, source="import")
+        .select_related("subject", "related", "project")
+        .order_by("evidence__observation__seq", "pk")
+        .distinct()
+    )
+    found = {fact.pk: fact for fact in waiting}
+    return [Line(fact, _why_not_together(fact)) for fact in found.values()]
+
+
+def approve_together(session: Session, person: Person, chosen: set[int], now: datetime) -> Approved:
+    """Approves the chosen proposals of an import in one batch, which one undo takes back.
+
+    What has to be looked at by itself is left, and counted; so is what somebody else decided meanwhile.
+    """
+    batch, left, count = uuid.uuid4(), Counter[str](), 0
+    last: Decision | None = None
+    for line in lines_of(session):
+        if line.fact.pk not in chosen:
+            continue
+        why = line.why
+        if not why:
+            try:
+                with transaction.atomic():
+                    refuse_untrue(line.fact, line.fact.text)
+                    last = line.fact.approve(person, revision=line.fact.revision, now=now, batch=batch)
+                    count += 1
+            except FactChanged:
+                why = "moved"
+            except (NotAllowed, BadDecision):
+                why = "unfit"
+        if why:
+            left[why] += 1
+    if last is not None:
+        follow(last, now)
+        audit.record(
+            "fact.approve_import",
+            person,
+            project_id=session.project_id,
+            object_kind="session",
+            object_ids=[session.pk],
+            count=count,
+            now=now,
+        )
+    return Approved(count, left, batch)
+
+
+def _why_not_together(fact: Fact) -> str:
+    if fact.relation:
+        return "related"
+    if fact.findings:
+        return "flagged"
+    if type_of(fact.type, fact.project.types).one_by_one and fact.type != "note":
+        return "one_by_one"
+    return "long" if len(fact.text) > SENTENCE_LIMIT else ""
