@@ -10,7 +10,7 @@ from memory.languages import language_of
 MAX_CHARS = 240
 
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_CODE = re.compile(r"`[^`]*`|“[^”]*”|\"[^\"]*\"")
+_CODE = re.compile(r"`[^`]*`|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」|\"[^\"]*\"")
 _BREAK = re.compile(
     r"(?<![.\d])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bNo)(?<!\bDr)(?<!\bMr)(?<!\bSt)(?<![.\s][A-Z])[.!?][\"”’)]?\s+(?=[^\W\d_a-z]"
     r"|[\"“`])|[。！？](?=.)"
@@ -73,9 +73,12 @@ _VERBS = (
 )
 _SURE_VERB = re.compile(rf"\b{_VERBS}\b", re.IGNORECASE)
 _VERB = re.compile(rf"\b(?:{_VERBS}|\w+(?:s|ed|ize|ise|ate|ify))\b", re.IGNORECASE)
-_TRAILING = re.compile(
-    r"\b(?:and|or|but|the|a|an|because|und|oder|aber|der|die|das|y|o|pero|et|ou|mais)\s*[.!]$", re.IGNORECASE
-)
+_TRAILING = {
+    "en": re.compile(r"\b(?:and|or|but|the|a|an|because)\s*[.!]$", re.IGNORECASE),
+    "de": re.compile(r"\b(?:und|oder|aber|der|die|das|weil)\s*[.!]$", re.IGNORECASE),
+    "es": re.compile(r"\b(?:y|o|pero|el|la|porque)\s*[.!]$", re.IGNORECASE),
+    "fr": re.compile(r"\b(?:et|ou|mais|le|la|les|parce que)\s*[.!]$", re.IGNORECASE),
+}
 _MARKUP = re.compile(r"^\s*(?:#{1,6}\s|[-*•]\s|\d+[.)]\s|>|\||```)|\*\*|</?[a-z-]+>", re.IGNORECASE)
 _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "「": "」", "（": "）"}
 
@@ -118,9 +121,12 @@ def _is_cut(text: str) -> bool:
         (".", "!", "?", "。", "！", "？", "”", '"', ")", "`", "」", "）")
     ):
         return True
-    if text.count("`") % 2 or text.count('"') % 2 or _TRAILING.search(text):
+    if text.count("`") % 2 or text.count('"') % 2:
         return True
-    outside = re.sub(r"`[^`]*`", "", text)
+    trailing = _TRAILING.get(language_of(text))
+    if trailing is not None and trailing.search(text):
+        return True
+    outside = re.sub(r"`[^`]*`|„[^“]*“", "", text)
     return any(outside.count(opening) != outside.count(closing) for opening, closing in _PAIRS.items())
 
 

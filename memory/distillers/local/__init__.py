@@ -90,10 +90,16 @@ _ALIKE = ({"environment", "owning_file"}, {"environment", "customer_fact"}, {"en
 
 
 def _is_echo(candidate: Candidate, other: Candidate) -> bool:
-    if candidate.text == other.text:
+    if candidate.text == other.text or _is_one_port(candidate, other):
         return True
     kinds = {candidate.type, other.type}
     return candidate.quotes[0] == other.quotes[0] and (len(kinds) == 1 or kinds in _ALIKE)
+
+
+def _is_one_port(candidate: Candidate, other: Candidate) -> bool:
+    """A port told by a person and proved by a run is one lesson, whatever name each gave the service."""
+    ports = [one.value.get("port") if isinstance(one.value, dict) else None for one in (candidate, other)]
+    return candidate.type == other.type and ports[0] is not None and ports[0] == ports[1]
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -18,7 +18,8 @@ _CLOCK = re.compile(
     r"|hrs?\b|h\b|horas\b|heures?\b)"
     r"|\b(?:at|um|gegen|a las|a la|à|vers)\s+(?P<hour_at>\d{1,2})(?:[:.h](?P<minute_at>\d{2}))?(?![\d/%-]|\.\d)\b"
     r"|(?<![\d:])(?P<hour_of>\d{1,2}):(?P<minute_of>\d{2})(?!\d)"
-    r"|(?:上午|早上|下午|晚上|中午|午前|午後|夜)?の?(?P<hour_east>\d{1,2})(?:点|點|時(?!間)|:)(?:(?P<minute_east>\d{1,2})分?|(?P<half>半))?",
+    r"|(?:上午|早上|下午|晚上|中午|午前|午後|夜)?の?(?P<hour_east>\d{1,2})(?:点|點|時(?!間)"
+    r"|:)(?:(?P<minute_east>\d{1,2})分?|(?P<half>半))?",
     re.IGNORECASE,
 )
 _LATE = re.compile(

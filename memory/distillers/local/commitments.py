@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.distillers.local import dates
+from memory.distillers.local.antecedents import named_before, with_name
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
@@ -69,9 +70,16 @@ _CLAUSES = any_of(
     r",\s+(?:and|but|so)\s+(?=\w+(?:'ll| will)\b)",
     r",?\s+(?:and|but|so)\s+(?=(?:I|we|a|the|our|you)\b[^,;]{0,40}?(?:'ll| will)\b)",
 )
-_SPEAKS = any_of(r"\b(?:call|phone|ring|contact|write|talk|speak|e-?mail|text|tell|inform|update|get back|follow-up)\b")
+_SPEAKS = any_of(
+    r"\b(?:call|phone|ring|contact|write|talk|speak|e-?mail|text|tell|inform|update|get back"
+    r"|follow-up)\b"
+)
 _LEADS = ("by", "on", "until", "till", "before", "no later than", "from")
-_TAIL = re.compile(r"(?:^|[,;]?\s+|,)(?:and|but|so|then|if|unless|because|when)\b.*$", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?:(?:^|[,;]?\s+|,)(?:and|but|so|then|if|unless|because|when|since|as|instead)\b|(?:^|,\s*)(?:I|we|it|that"
+    r"|the)\b).*$",
+    re.IGNORECASE,
+)
 _CONDITION = any_of(
     r"\b(?:if|unless|provided|as long as|in case|once) (?:i|we|you|the|it|there|that|they|nothing|your|our)\b"
 )
@@ -121,8 +129,9 @@ def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | No
     if hit is None or _CONDITION.search(clause) or (when := dates.find(clause, session.moment(sentence.seen))) is None:
         return None
     start = hit.start("what")
-    by = when.lead if when.lead in _LEADS else "on"
+    by = when.lead if when.lead in _LEADS else "by" if when.is_end else "on"
     before, after = _VAGUE_FIRST.sub("", plain(clause[start : when.start])), plain(clause[max(start, when.end) :])
+    before = with_name(before, named_before(session, sentence))
     if hit.re is _REQUEST:
         ask = re.sub(r"\b(?:me|us)\b", "them", before[:1].lower() + before[1:])
         ask = re.sub(r"^(call|phone|ring|contact|text|e-?mail) them\b", r"\1", ask)
@@ -184,7 +193,7 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
     if named and named not in f"{promise.who} {what} {rest}":
         about = f" about {named}" if _SPEAKS.search(what) else f" ({named})"
     head = f"{promise.who or user} {promise.verb} {what}{about} {promise.by} {when.shown(said_at)}"
-    options = (as_sentence(f"{plain(head)} {end}") for end in dict.fromkeys((rest, _TAIL.sub("", rest))))
+    options = (as_sentence(f"{plain(head)} {end}") for end in dict.fromkeys((_TAIL.sub("", rest), "")))
     text = next((option for option in options if fits(option) and not faults(option)), "")
     if not text:
         return None
@@ -199,7 +208,8 @@ def _in_third_person(what: str, you: str, me: str) -> str:
     text = re.sub(r"\s*,?\s*(?:your|our|my|local) time\b", "", what)
     text = re.sub(r"\byou\b", you, text)
     text = re.sub(r"\byour\b", f"{you}'s", text)
-    text = re.sub(r"\b(?:me|us|I|we)\b", me, text)
+    text = re.sub(r"\b(?:I'm|I am|we're|we are)\b", f"{me} is", text)
+    text = re.sub(r"\b(?:me|us|I|we)\b(?!')", me, text)
     text = re.sub(r"\b(?:my|our)\b", f"{me}'s", text)
     return plain(text).strip(" .,!;:")
 

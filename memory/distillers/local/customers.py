@@ -26,7 +26,10 @@ _LIVES = (
         rf"(?:been living|lived)) (?:in|near) {_PLACE}"
     ),
     re.compile(rf"\b(?:[Vv]ivo|[Vv]ivimos|(?:ahora )?(?:estoy|estamos) viviendo)(?: ahora| actualmente)? en {_PLACE}"),
-    re.compile(rf"\b(?:[Ii]ch|[Ww]ir) (?:wohnen?|leben?|sitzen)(?: jetzt| nun| inzwischen| mittlerweile)? in {_PLACE}"),
+    re.compile(
+        rf"\b(?:[Ii]ch|[Ww]ir) (?:wohnen?|leben?|sitzen)(?: jetzt| nun| inzwischen"
+        rf"| mittlerweile)? in {_PLACE}"
+    ),
     re.compile(rf"\b[Jj](?:e vis|['’]habite)(?: maintenant| désormais)? (?:à|en) {_PLACE}"),
     re.compile(rf"我们?(?:现在)?住在{_HAN_PLACE}"),
     re.compile(rf"(?:^|は|、){_KANA_PLACE}に住んで"),
@@ -50,7 +53,8 @@ _MOVED = (
 )
 # A street with its number; it ends where the sentence goes on with something else.
 _ADDRESS_ENDS = (
-    r"(?=\s+(?:on|since|last|and|so|but|please|from|now|instead|in (?:january|february|march|april|may|june|july|august"
+    r"(?=\s+(?:on|since|last|and|so|but|please|from|now|instead|in (?:january|february|march|april|may|june|july"
+    r"|august"
     r"|september|october|november|december)|am|seit|und|bitte|desde|y|por|depuis|et|le)\b|[.;!?。]|$)"
 )
 _ADDRESS = (
@@ -101,7 +105,8 @@ _WORKS = re.compile(
     rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_COMPANY})"
 )
 _SEATS = re.compile(
-    r"\b(?:we (?:have|are|employ|need)|(?:company|shop|bakery|firm|team|business|\w+ery) (?:with|of)) "
+    r"\b(?:we (?:have|are|employ|need)|(?:plan|tier|package) (?:and (?:have|use)|with)|(?:company|shop|bakery|firm"
+    r"|team|business|\w+ery) (?:with|of)) "
     r"(?:about |around |currently |now )?(?P<count>\d[\d,.]*) "
     r"(?P<what>employees|people|seats|users|agents|licen[cs]es|stores|shops|branches|locations|developers"
     r"|warehouses)\b",
@@ -171,10 +176,11 @@ def read(session: Session) -> Iterator[Candidate]:
         moved = _addressed(sentence) or _moved(session, sentence)
         if moved is not None:
             yield moved
-        elif seats := _SEATS.search(sentence.text):
+            continue
+        if seats := _SEATS.search(sentence.text):
             text = f"The customer's company has {seats['count']} {seats['what'].casefold()}."
             yield _fact(sentence, seats, "customer_fact", segment(seats["what"]), seats["count"], text)
-        elif not (_TRANSIENT.search(sentence.text) or ONE_OFF.search(sentence.text)):
+        if not (_TRANSIENT.search(sentence.text) or ONE_OFF.search(sentence.text)):
             yield from _self_told(sentence)
 
 
@@ -218,7 +224,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 def _of_ours(sentence: Sentence, text: str) -> Candidate | None:
     """ "Our fiscal year ends in March"; "We use SAP for invoices": how things are at the customer's."""
-    body = without_openers(text)
+    body = without_openers(text).rstrip(" .!")
     if _COMPLAINT.search(body) or len(body.split()) > 16:
         return None
     if hit := _OURS.match(body):

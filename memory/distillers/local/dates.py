@@ -79,7 +79,8 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _EASTERN_IN = re.compile(
-    r"(?P<count>\d{1,3}|[一二两三四五六七十])\s?个?(?P<unit>工作日|営業日|小时|時間|天|日|周|週間)\s?(?:之?内|以内|后|後)"
+    r"(?P<count>\d{1,3}|[一二两三四五六七十])\s?个?(?P<unit>工作日|営業日|小时|時間|天|日|周|週間)\s?(?:之?内|以内"
+    r"|后|後)"
 )
 _END_OF = re.compile(
     rf"{_LEAD}(?:\b(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?P<en>day|week|month|year)\b"
@@ -94,6 +95,7 @@ _UNITS = {
     **dict.fromkeys(words("year jahres jahresende año année 年底 年末"), "year"),
 }
 
+# day, start, end, small word before it, exact moment
 Found = tuple[date, int, int, str, datetime | None]
 # Whether what follows a number and a stop is the name of a month.
 MONTH = re.compile(rf"(?:{_MONTH_NAMES})\b", re.IGNORECASE)
@@ -112,6 +114,7 @@ class When:
     end: int
     lead: str = ""
     at: datetime | None = None  # set when the text itself gave the moment
+    is_end: bool = False  # of a span that was named ("within two days"): by then, not on that day
 
     def due(self, said_at: datetime) -> datetime:
         """The moment it ends, in the zone of `said_at`: the clock time, or the end of that day."""
@@ -128,19 +131,19 @@ class When:
 
 def find(text: str, said_at: datetime) -> When | None:
     """The date in `text`, an absolute one first; None when there is none or it lies before it was said."""
-    hit = next((found for way in _WAYS for found in way(text, said_at)), None)
+    hit = next(((way in _SPANS, *found) for way in _WAYS for found in way(text, said_at)), None)
     if hit is None:
         return None
-    day, start, end, lead, exact = hit
+    is_end, day, start, end, lead, exact = hit
     if day < said_at.date():
         return None
     if exact is not None:
-        return When(day, exact.astimezone(said_at.tzinfo).time(), start, end, lead, exact)
+        return When(day, exact.astimezone(said_at.tzinfo).time(), start, end, lead, exact, is_end)
     if clock := clock_near(text, start, end):
         at, from_, to = clock
-        when = When(day, at, min(start, from_), max(end, to), lead)
+        when = When(day, at, min(start, from_), max(end, to), lead, is_end=is_end)
         return when if when.due(said_at) > said_at else None
-    return When(day, None, start, end, lead)
+    return When(day, None, start, end, lead, is_end=is_end)
 
 
 def last_week(said_at: datetime) -> tuple[date, date]:
@@ -224,18 +227,19 @@ def _in(text: str, said_at: datetime) -> Iterator[Found]:
                 if count >= LEAST_HOURS:
                     # Added in UTC: a day in which the clocks change has other hours.
                     moment = (said_at.astimezone(UTC) + timedelta(hours=count)).astimezone(said_at.tzinfo)
-                    yield moment.date(), hit.start(), hit.end(), "by", moment.replace(second=0, microsecond=0)
+                    yield moment.date(), hit.start(), hit.end(), "", moment.replace(second=0, microsecond=0)
                 continue
-            yield _ahead(said_at.date(), count, unit), hit.start(), hit.end(), "by", None
+            yield _ahead(said_at.date(), count, unit), hit.start(), hit.end(), "", None
 
 
 def _end_of(text: str, said_at: datetime) -> Iterator[Found]:
     for hit in _END_OF.finditer(text):
         word = next(hit[name] for name in ("en", "de", "de_", "romance", "fr", "han") if hit[name]).casefold()
-        yield _last_day(_UNITS.get(word, "day"), said_at.date()), hit.start(), hit.end(), _lead(hit) or "by", None
+        yield _last_day(_UNITS.get(word, "day"), said_at.date()), hit.start(), hit.end(), _lead(hit), None
 
 
 _WAYS: tuple[Callable[[str, datetime], Iterator[Found]], ...] = (_iso, _named, _slashed, _near, _weekday, _in, _end_of)
+_SPANS = (_in, _end_of)
 
 
 def _lead(hit: re.Match[str]) -> str:

@@ -19,7 +19,10 @@ from memory.transcript import Candidate
 _NOTED = any_of(
     r"^(?:please\s+)?(?:note|remember|keep in mind|bear in mind|make a note|write down|for the record|be aware|fyi)\b"
     r"(?:,|:|\s+that\b)?\s*(?!to\b)",
-    r"^(?:ten en cuenta|recuerda) que\s+|^(?:merk dir|beachte),?\s+(?:dass\s+)?|^(?:请)?(?:记住|注意)[：:，,]?",
+    r"^(?:ten en cuenta|recuerda) que\s+|^(?:merk dir|merken sie sich|beachte)(?: bitte)?[,:]?\s+(?:dass\s+)?"
+    r"|^(?:note[zs]? (?:bien )?que|retiens que|n['’]oublie[zs]? pas que)\s+|^(?:apunta|anota"
+    r"|toma nota)(?: de)?(?: que|:)\s+"
+    r"|^(?:请)?(?:记住|注意|记一下)[：:，,]?",
 )
 _NOTED_END = any_of(
     r"[,;–—-]?\s*\b(?:please\s+)?(?:note|remember|write|keep|record)\s+(?:that|this|it)"
@@ -96,7 +99,9 @@ _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", 
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|must|should|needs?|runs?|lives?|uses?|goes|takes|comes|fails?"
     r"|works?|expires?|lasts?|belongs?|depends?|requires?|starts?|ends?|happens?|costs?|means?|es|son"
-    r"|está|debe|ist|sind|muss|est|sont|doit)\b|是|在|です|ます",
+    r"|está|debe|ist|sind|muss|est|sont|doit|liegt|liegen|steht|stehen|läuft|laufen|heißt|heißen|braucht|brauchen"
+    r"|gilt|funktioniert"
+    r"|corre|corren|vive|viven|necesita|funciona|tourne|tournent|se trouve|fonctionne|marche)\b|是|在|です|ます",
     re.IGNORECASE,
 )
 _PERSONAL = re.compile(r"\b(?:i|i'm|i've|my|me|mine)\b", re.IGNORECASE)

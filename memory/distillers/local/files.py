@@ -28,6 +28,37 @@ _LIVES = re.compile(
     r"\s+(?:in|at|by|from|inside|under|entirely in|only in)\s+(?:the )?" + _PATH,
     re.IGNORECASE,
 )
+_ABROAD = (
+    re.compile(
+        r"(?P<what>[^.;:?!,]{3,80}?)\s+(?:está[n]?|vive[n]?|se (?:define|encuentra|configura|calcula"
+        r"|implementa)[n]?)(?: definid\w+"
+        r"| configurad\w+)?\s+en\s+(?:el fichero |el archivo )?" + _PATH,
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<what>[^.;:?!,]{3,80}?)\s+(?:liegt|liegen|steht|stehen|ist|sind|wird|werden"
+        r"|befindet sich)(?: \w+)?\s+in\s+(?:der datei )?"
+        + _PATH
+        + r"(?: (?:definiert|gesetzt|berechnet|konfiguriert|festgelegt))?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<what>[^.;:?!,]{3,80}?)\s+(?:est|sont|se trouve|se trouvent)(?: (?:défini|calculé|configuré"
+        r"|géré)\w*)?\s+(?:dans|en)\s+"
+        r"(?:le fichier )?" + _PATH,
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<what>[^。；！？，,]{2,40}?)(?:是)?(?:在|位于|定义在|写在)\s?"
+        + _PATH
+        + r"\s?(?:中|里|文件中)?(?:定义|设置|实现|计算)?"
+    ),
+    re.compile(
+        r"(?P<what>[^。；！？、,]{2,40}?)は\s?"
+        + _PATH
+        + r"\s?(?:にあります|にある|で定義\S*|で設定\S*|で実装\S*|で計算\S*)"
+    ),
+)
 _WHERE = re.compile(
     r"\b(?:in|of) (?:the )?" + _PATH + r"(?: file)?,? where (?P<what>[^.;:?!,]{3,60}?) "
     r"(?P<verb>occurs?|happens?|is (?:defined|implemented|handled|set|checked|raised|computed|done))\b",
@@ -39,9 +70,16 @@ _WHAT_IS_VAGUE = any_of(
     r"|line|code|file|function"
     r"|import|call|following)\b",
     r"\b(?:i|we|you)\b",
+    r"^(?:esto|eso|el (?:error|fallo|problema|cambio)|das|es|der (?:fehler|test)|ça|cela|l['’](?:erreur|import)"
+    r"|le (?:bug|problème)|这|那|问题|错误|これ|それ|エラー)",
 )
 _ASKED_WHERE = any_of(r"\bwhere\b|\bwhich (?:file|module|class|folder|place)\b|\bdónde\b|\bwo\b|\boù\b|哪里|どこ")
-_AGREED = any_of(r"^(?:yes|correct|exactly|good|great|perfect|indeed|thanks|thank you|ok|cool|right(?! now))\b")
+_AGREED = any_of(
+    r"^(?:yes|correct|exactly|good|great|perfect|indeed|thanks|thank you|ok|cool|right(?! now))\b",
+    r"^(?:sí|vale|perfecto|exacto|gracias|ja|genau|gut|stimmt|danke|super|oui|parfait|exact|merci)\b|^(?:好|对"
+    r"|是的|谢谢"
+    r"|はい|ありがと|そうです)",
+)
 _LINE_NUMBER = re.compile(r"(?<=\w):\d+(?::\d+)?(?=`|\s|$)")
 _SETTING_NAMED = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OWNER_LINE = re.compile(
@@ -83,6 +121,14 @@ def _claims(text: str) -> Iterator[tuple[str, str, str]]:
         claim = without_openers(text[start : end + (more.end() if more else 0)].lstrip(" ,;`*"))
         yield without_openers(hit["what"].strip(" `*,")), hit["path"].removeprefix("./"), _LINE_NUMBER.sub("", claim)
         start = end
+    for pattern in _ABROAD if start == 0 else ():
+        for hit in pattern.finditer(text):
+            what = without_openers(hit["what"].strip(" `*,"))
+            yield (
+                what,
+                hit["path"].removeprefix("./"),
+                _LINE_NUMBER.sub("", without_openers(hit.group().strip(" ,;`*"))),
+            )
     for hit in _WHERE.finditer(text):
         what = hit["what"].strip(" `*")
         yield what, hit["path"].removeprefix("./"), f"{what} {hit['verb']} in {hit['path']}"

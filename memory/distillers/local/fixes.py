@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memory.distillers.local import noise, shell
 from memory.distillers.local.explanations import contract_explained, naming
 from memory.distillers.local.phrases import phrase
-from memory.distillers.local.preparations import is_plain_install, is_preparation, packages
+from memory.distillers.local.preparations import is_everyday, is_plain_install, is_preparation, packages
 from memory.distillers.local.services import setting_key, setting_value
 from memory.distillers.local.session import Session, Step, quote, quote_call
 from memory.distillers.local.wording import as_sentence, fits, segment, topic
@@ -38,6 +38,7 @@ class _Repair:
     """The goal, the error that went away, the attempt after which it stayed away, and what ran in between."""
 
     goal: shell.Simple
+    first: int  # where it failed first
     error: noise.ErrorLine
     before: _Attempt
     after: _Attempt
@@ -69,11 +70,15 @@ def _repairs(session: Session) -> Iterator[_Repair]:
         same = [index for index, one in enumerate(attempts) if one.error is not None and one.error.shown == error.shown]
         before, after, last = attempts[same[-1]], attempts[same[-1] + 1], attempts[-1]
         changed = shell.difference(before.simple, after.simple) or shell.Difference()
+        if changed.is_nothing:
+            # What was tried in vain in between hides the difference to the first attempts.
+            tried = (shell.difference(attempts[index].simple, after.simple) for index in reversed(same))
+            changed = next((one for one in tried if one is not None and not one.is_nothing), changed)
         if not changed.is_nothing and (shell.difference(before.simple, last.simple) or changed).is_nothing:
             after, changed = last, shell.Difference()  # in the end it went without that change
         prepared = tuple(_prepared(session, before, after))
         proof = next(one.step for one in attempts[same[-1] + 1 :] if one.step.outcome == "succeeded")
-        yield _Repair(goal, error, before, after, proof, changed, prepared)
+        yield _Repair(goal, step.at, error, before, after, proof, changed, prepared)
 
 
 def _goal(step: Step) -> shell.Simple | None:
@@ -106,7 +111,7 @@ def _candidate(session: Session, repair: _Repair) -> Candidate | None:
     if repair.goal.is_test and not blames_surroundings and repair.changed.settings:
         return _setting(session, repair, told_only=True)
     if blames_surroundings or not (repair.goal.is_test or repair.goal.program == "git"):
-        for rule in (_setting, _flag, _instead, _installed, _run_before):
+        for rule in (_setting, _flag, _instead, _installed, _explained, _run_before):
             if (candidate := rule(session, repair)) is not None:
                 return candidate
     return _explained(session, repair)
@@ -185,7 +190,7 @@ def _run_before(session: Session, repair: _Repair) -> Candidate | None:
     for step, simple in reversed(repair.prepared):
         if packages(simple) is None or simple.is_test or simple.is_probe:
             continue
-        if not is_preparation(simple):
+        if not (is_preparation(simple) or _is_first_step(repair, simple)) or _was_in_vain(session, repair, simple):
             continue
         text = phrase(
             "until_run", session.language, goal=_shown(repair.goal), cure=_shown(simple), error=repair.error.shown
@@ -193,6 +198,22 @@ def _run_before(session: Session, repair: _Repair) -> Candidate | None:
         key = f"fix:{_goal_key(repair.goal)}.{topic(simple.shown)}"
         return _made("fix", key, {"run_first": simple.shown}, text, [repair.error.quote, quote_call(step)])
     return None
+
+
+def _is_first_step(repair: _Repair, simple: shell.Simple) -> bool:
+    """Put before the goal on the very line that then succeeded."""
+    return simple in repair.after.ahead and simple not in repair.before.ahead and not is_everyday(simple)
+
+
+def _was_in_vain(session: Session, repair: _Repair, simple: shell.Simple) -> bool:
+    """It had succeeded before, and the goal failed all the same."""
+    plain = [word for word in simple.words if not word.startswith("-")]
+    return any(
+        [word for word in earlier.words if not word.startswith("-")] == plain
+        for step in session.steps
+        if repair.first <= step.at < repair.before.step.at and step.outcome == "succeeded"
+        for earlier in step.commands
+    )
 
 
 def _explained(session: Session, repair: _Repair) -> Candidate | None:
@@ -233,6 +254,8 @@ def _shown(simple: shell.Simple) -> str:
     words: list[str] = []
     for word in simple.habit.replace("`", "'").split(" "):
         if len(" ".join((*words, word))) > MAX_SHOWN_CHARS and words:
+            while len(words) > 1 and words[-1].startswith("-"):
+                words.pop()  # a flag without the value that was cut off
             break
         words.append(word)
     return " ".join(words)[:MAX_SHOWN_CHARS]

@@ -53,7 +53,8 @@ _TONGUES = {
             r"^(?:me|nos) compromet\w+ a |^(?:(?:se|te|le|les|os|me|lo|la) )*\w+(?:ré|remos)\b",
             r"^(?:(?:se|te|le|les|os) )+\w+rá[ns]?\b|^(?:recibirá|tendrá|recibirás|tendrás)\b",
             r"^(?:un|una|el|la|los|las|su|sus|nuestr[oa]|alguien)\b[^,.;:]{0,60}? (?:(?:se|te|le|les) )*\w+rán?\b",
-            r"^(?:antes del?|el|mañana|en \w+ \w+|dentro de)\b.{0,40}?,? (?:(?:se|te|le|les|os) )*\w+(?:ré|remos|rá)\b",
+            r"^(?:antes del?|el|mañana|en \w+ \w+|dentro de)\b.{0,40}?,? (?:(?:se|te|le|les|os) )*\w+(?:ré|remos"
+            r"|rá)\b",
         ),
         any_of(r"\b(?:ll[aá]m|escr[ií]b|m[aá]nd|env[ií]|recu[eé]rd|cont[aá]ct|av[ií]s)\w*(?:me|nos)\b"),
         "Compromiso del {day}: {said}",
@@ -74,7 +75,8 @@ _TONGUES = {
     ),
     "zh": _Tongue(
         any_of(
-            r"(?:我们?|客服|经理|主管|工程师|技术员|师傅|同事|款项|退款|包裹|货|发票|系统).{0,16}(?:会|将|保证|承诺|一定)|^(?:会|将)在"
+            r"(?:我们?|客服|经理|主管|工程师|技术员|师傅|同事|款项|退款|包裹|货|发票|系统).{0,16}(?:会|将|保证"
+            r"|承诺|一定)|^(?:会|将)在"
         ),
         any_of(r"(?:请|麻烦)?.{0,14}(?:给我(?:打|发|回)|打(?:电话)?给我|联系我|提醒我|通知我)"),
         "客服于 {day} 承诺：{said}",
@@ -83,7 +85,8 @@ _TONGUES = {
     ),
     "ja": _Tongue(
         any_of(
-            r"(?<!確認)(?<!検討)(?<!お調べ)(?:いたします|致します|します|行います|送ります|予定です|参ります|伺います|届きます"
+            r"(?<!確認)(?<!検討)(?<!お調べ)(?:いたします|致します|します|行います|送ります|予定です|参ります"
+            r"|伺います|届きます"
             r"|届く予定です|差し上げます|ご連絡します)[。.]?$",
         ),
         any_of(r"(?:電話|連絡|メール|返信|送って|知らせ|教えて).{0,8}(?:ください|お願い|いただけ|ほしい)"),

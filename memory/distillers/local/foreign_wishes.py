@@ -8,7 +8,8 @@ from __future__ import annotations
 from memory.distillers.local.words import patterns
 
 _DE_VERB = (
-    r"(?:schreibe?|antworte|erkläre?|nutze?|benutze?|verwende|nimm|mache?|lass|frage?|rufe?|schicke?|sende|kontaktiere?"
+    r"(?:schreibe?|antworte|erkläre?|nutze?|benutze?|verwende|nimm|mache?|lass|frage?|rufe?|schicke?|sende"
+    r"|kontaktiere?"
     r"|sprich|sage?|zeige?|gib|halte?|führe?|stelle?|setze?|pushe?|committe|deploye|teste|prüfe?|achte|vermeide"
     r"|formatiere|kommentiere|duze?|sieze?|verzichte|starte|lösche|ändere|fasse?|liefere?|lege?|melde|\w+en sie)"
 )
@@ -58,7 +59,8 @@ ORDER = patterns(
     rf"^(?:merci de )?(?:ne |n['’])(?:m['’]|me |nous )?(?:{_FR_VERB}|\w+er) (?:jamais|plus)\b|^ne (?:jamais"
     rf"|plus) \w+er\b",
     r"^merci de (?:toujours|ne (?:jamais|plus))\b",
-    r"(?:必ず|常に|いつも|絶対に|毎回|全て|すべて).*(?:ください|お願い|ほしい|こと|禁止|ように)|(?:するのは|は)禁止(?:です)?",
+    r"(?:必ず|常に|いつも|絶対に|毎回|全て|すべて).*(?:ください|お願い|ほしい|こと|禁止|ように)|(?:するのは"
+    r"|は)禁止(?:です)?",
     r"^(?:请|請|麻烦)?(?:总是|总要|始终|一律|每次都?|永远不?要?|千万(?:别|不要)|必ず|常に|いつも|絶対に)",
     r"(?:以后都|以后不要|以后别|一定不要|今后都|一律(?:用|写|使用|采用|放|走)|不要再|别再)",
     r"^(?:请|請).*(?:始终|总是|一律|永远|都要|必须)",
@@ -69,7 +71,8 @@ WISH = patterns(
     r"^(?:yo )?prefiero\b|^preferimos\b|^me gusta(?:ría)? (?:más )?que\b",
     r"^ich (?:bevorzuge|möchte (?:immer|nie|lieber)|hätte (?:gern|lieber) (?:immer|künftig))\b|^wir bevorzugen\b",
     r"^(?:moi,? )?je préfère\b|^nous préférons\b|^je souhaite (?:être|que)\b",
-    r"^(?:我|我们)(?:更|比较)?(?:喜欢|偏好|倾向)|^(?:我|我们)希望.*(?:都|以后|每次|一律)|好みです|がいいです|希望します",
+    r"^(?:我|我们)(?:更|比较)?(?:喜欢|偏好|倾向)|^(?:我|我们)希望.*(?:都|以后|每次|一律)|好みです|がいいです"
+    r"|希望します",
 )
 HOUSE_RULE = patterns(
     r"^(?:hier |bei uns |wir )(?:\w+ )?(?:nutzen|verwenden|benutzen|schreiben|nehmen) (?:wir )?.+\b(?:statt|nicht"
@@ -78,7 +81,9 @@ HOUSE_RULE = patterns(
     r"|en lugar de|no|nunca|siempre)\b",
     r"^(?:ici,? |dans ce (?:dépôt|projet|repo),? )?(?:on|nous) (?:utilis|écri|emplo)\w+ .+(?:\bau lieu d|\bplutôt qu"
     r"|,? (?:et )?pas\b|\bjamais\b)",
-    r"^(?:我们|我们团队|这个项目|本项目|这里)(?:这里|项目|团队|仓库|都|一律|统一|只)*(?:用|使用|采用).+(?:不用|而不是|不是|别用|不要用)",
+    r"^(?:在?(?:这个|本)(?:仓库|项目|代码库)(?:里|中)?[，,]?)?(?:我们|我们团队|这个项目|本项目|这里)(?:这里|项目"
+    r"|团队|仓库|都|一律|统一|只)*(?:用|使用|采用).+(?:不用"
+    r"|而不是|不是|别用|不要用)",
     r"^(?:このプロジェクト|うち|弊社|当社|ここ|このリポジトリ)(?:の\w{1,6})?では.+(?:使[いうっ]|統一|書[きいく]|禁止)",
 )
 CONTACT = patterns(
@@ -95,8 +100,10 @@ CONTACT = patterns(
     rf"^(?:s['’]il vous pla[iî]t,? )?{_FR_VERB}{_FR_ME}\b.*\b(?:uniquement|seulement|plutôt|par (?:mail|e-?mail"
     rf"|courriel|sms|téléphone|écrit)|après|avant)\b",
     r"^(?:merci de )?ne (?:m['’]|me |nous )(?:r?appel|contact|écri|envo|dérang)\w+ (?:pas|plus|jamais|qu['’])",
-    r"(?:联系|打电话|发短信|发邮件|短信|邮件|微信|电话).*(?:不要|别|只|改用|优先)|(?:不要|别|只|请)(?:再)?(?:给我)?(?:打电话|发短信|发邮件|用微信|通过\w+联系).*",
-    r"(?:電話|メール|連絡|郵送|LINE).*(?:ではなく|のみ|だけ|以降|までに?|しないで|控えて|希望).*(?:ください|お願い|です|ます)?",
+    r"(?:联系|打电话|发短信|发邮件|短信|邮件|微信|电话).*(?:不要|别|只|改用|优先)|(?:不要|别|只"
+    r"|请)(?:再)?(?:给我)?(?:打电话|发短信|发邮件|用微信|通过\w+联系).*",
+    r"(?:電話|メール|連絡|郵送|LINE).*(?:ではなく|のみ|だけ|以降|までに?|しないで|控えて|希望).*(?:ください|お願い"
+    r"|です|ます)?",
 )
 ONLY_LOOKS_SO = patterns(
     r"^(?:immer (?:wenn|noch|wieder|mehr)|nie (?:wieder )?(?:gesehen|gehört|passiert)|siempre que|nunca (?:he|había"

@@ -25,6 +25,8 @@ _TOLD_TO_AGENT = any_of(
 # Where one sentence holds a second wish: before words that mark it as one of its own …
 _SPLITS = any_of(
     r",\s*(?=please\s+(?:always|never)\b)",
+    r",\s*(?=(?:always|never|don't|do not)\s+\w+\s+\S.*,\s+and\b)",
+    r",?\s+and\s+(?=(?:in|for) (?:this|our|the) (?:repo|repository|project|codebase|team)\b)",
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not|no longer|stop|avoid"
     r"|only"
     r"|we (?:never|always|only|don't))\b)",
@@ -36,6 +38,14 @@ _SPLITS = any_of(
 # … and, under a frame that holds for both, before any verb.
 _SPLITS_FRAMED = any_of(
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:use|prefer|keep|write|put|add|run|call)\b)",
+)
+_REASON = any_of(
+    r",\s*(?:because|since|as|for)\s+(?:i|we|it|that|the|this|my|our)\b.*$",
+    r",\s*(?:i|i'm|i've|it|it's|that's|the|my|we|we're|they|she|he)\s+(?!(?:not|never|only)\b)\w+.*$",
+    r",\s*(?:ich|es|das|mein\w*|wir|weil|denn|da)\s+\w+.*$|,\s*(?:porque|es que|ya que|mi|yo|tengo|trabajo"
+    r"|soy)\s+\w+.*$",
+    r",\s*(?:car|parce que?|je|j['’]\w+|c['’]est|mon|ma|on)\s*\w+.*$",
+    r"[，,]\s*(?:因为|我|不然|否则).*$|(?:から|ので)、?.*$",
 )
 _LABEL = re.compile(r"^[^\W\d][\w ,'’]{1,40}:\s+(?=\S)")
 _DIAGNOSIS = re.compile(
@@ -81,7 +91,8 @@ _TOPICS = (
             r"|réponses?|回答|回复)\b)"
             r".*\b(?:short\w*|brief\w*|concise\w*|terse|long\w*|detail\w*|full|verbose|sentences?|words|bullet\w*"
             r"|lines|kurz\w*"
-            r"|knapp|ausführlich\w*|cort[ao]s?|breves?|détaill\w*|court\w*)\b|(?=.*(?:回答|回复)).*(?:简短|简洁|详细|短く|詳しく)",
+            r"|knapp|ausführlich\w*|cort[ao]s?|breves?|détaill\w*|court\w*)\b|(?=.*(?:回答|回复)).*(?:简短|简洁"
+            r"|详细|短く|詳しく)",
             re.IGNORECASE,
         ),
     ),
@@ -98,6 +109,15 @@ _LANGUAGE_OF = (
     ("commit_messages", re.compile(r"\bcommit\w*|提交信息|コミット", re.IGNORECASE)),
     ("comments", re.compile(r"\bcomment\w*|kommentar\w*|comentario\w*|commentaire\w*|注释|コメント", re.IGNORECASE)),
     ("docs", re.compile(r"\bdoc(?:s|umentation|strings?)\b|文档|ドキュメント", re.IGNORECASE)),
+)
+# What is sent to a customer, each with a way of its own.
+_PAPERS = re.compile(
+    r"\b(?P<invoices>invoices?|bills?|rechnung(?:en)?|factur(?:e|a)s?)\b|\b(?P<statements>statements?|kontoausz\w+"
+    r"|extractos?|relevés?)\b"
+    r"|\b(?P<parcels>parcels?|packages?|deliver\w*|pakete?|liefer\w+|paquetes?|entreg\w+|colis|livr\w+)\b"
+    r"|\b(?P<newsletters>newsletters?|werbung|publicidad|publicité)\b|(?P<invoices_>发票|請求書)|(?P<parcels_>包裹"
+    r"|快递|荷物)",
+    re.IGNORECASE,
 )
 _COMMITS = re.compile(r"\bcommit messages?\b|\bcommits\b", re.IGNORECASE)
 
@@ -121,17 +141,25 @@ def _wishes(sentence: Sentence) -> Iterator[tuple[str, Quote]]:
     labelled = _LABEL.match(body)
     if labelled and not _is_lasting(body):
         body = without_openers(body[labelled.end() :])
-    framed = wishes.FRAME.match(body) is not None or wishes.FRAME_END.search(body) is not None
+    framed = any(hit is not None for hit in (wishes.FRAME.match(body), wishes.FRAME_END.search(body)))
+    framed = framed or wishes.FRAME_INSIDE.search(body) is not None
     body = wishes.FRAME_END.sub("", wishes.FRAME.sub("", body))
     for piece in re.split(r";\s+", body):
         lasting = framed
         for clause in _clauses(piece, framed=framed):
+            clause = _without_reason(clause)
             bare = _QUOTED.sub(" ", clause)
             if not clause or wishes.ONLY_LOOKS_SO.search(bare):
                 continue
             if (lasting and _is_order(bare)) or _is_lasting(bare):
                 yield clause, _quote(sentence, clause)
                 lasting = lasting or not wishes.WISH.search(bare)  # "always do A and do B": it holds for both
+
+
+def _without_reason(clause: str) -> str:
+    """ "Call me in the evening, I work nights": the wish without the sentence that says why."""
+    cut = _REASON.search(clause)
+    return clause[: cut.start()].rstrip() if cut and len(clause[: cut.start()].split()) >= 3 else clause
 
 
 def _clauses(piece: str, *, framed: bool) -> list[str]:
@@ -185,8 +213,10 @@ def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
 
 def _is_to_customer(wish: str, language: str) -> bool:
     """How to reach or address somebody, where no tool shows what kind of session it is."""
-    return wishes.CONTACT.search(wish) is not None or (
-        language != "en" and re.search(r"\w(?:me|nos)\b|\b(?:mir|uns|moi|nous)\b", wish, re.IGNORECASE) is not None
+    return (
+        wishes.CONTACT.search(wish) is not None
+        or _PAPERS.search(wish) is not None
+        or (language != "en" and re.search(r"\w(?:me|nos)\b|\b(?:mir|uns|moi|nous)\b", wish, re.IGNORECASE) is not None)
     )
 
 
@@ -221,6 +251,9 @@ def _key(wish: str) -> str:
     if _LANGUAGE.search(wish):
         area = next((name for name, pattern in _LANGUAGE_OF if pattern.search(wish)), "")
         return f"{area}.language" if area else "language"
+    if papers := _PAPERS.search(wish):
+        what = next(name for name, found in papers.groupdict().items() if found).rstrip("_")
+        return f"{what}.time" if _TIME.search(wish) else f"{what}.way"
     if _REACH.search(wish):
         return "contact.time" if _TIME.search(wish) else "contact.channel"
     if _COMMITS.search(wish):

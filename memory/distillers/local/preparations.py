@@ -16,6 +16,7 @@ _INSTALL_VERBS = words("install add get -S i")
 _EVERYDAY_FLAGS = words(
     "-y -q -qq --yes --no-install-recommends -D --save-dev --dev --save -S -g --global -U --upgrade -m"
 )
+_EVERYDAY = words("git rm mkdir cp mv touch chmod kill pkill killall cargo go npm npx tsc eslint ruff black prettier")
 _EVERYTHING = words("ci sync update upgrade mod")
 _PREPARES = any_of(
     r"^(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+",
@@ -40,6 +41,11 @@ def is_preparation(simple: Simple) -> bool:
     if installs is None or simple.is_test:
         return False
     return bool(installs) or _PREPARES.match(simple.shown) is not None
+
+
+def is_everyday(simple: Simple) -> bool:
+    """Work that goes on between two runs anyway."""
+    return simple.program in _EVERYDAY or simple.is_look or simple.is_test or simple.is_probe
 
 
 def is_plain_install(simple: Simple) -> bool:

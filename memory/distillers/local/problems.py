@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory.distillers.local.antecedents import named_before, with_name
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session, arguments_of, quote
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, without_openers
@@ -53,6 +54,14 @@ _COMPLAINT = any_of(
     r"不能|无法|没有收到|坏了|报错|打不开|失败|崩溃|できません|動きません|届きません|エラー|壊れ|落ち",
 )
 _WISH = any_of(r"\b(?:please|want|wish|prefer|would like|instead)\b")
+# Since when, in words that will not be true tomorrow.
+_SINCE = any_of(
+    r",?\s*\b(?:since|from|for) (?:yesterday|this \w+|last \w+|today|a few \w+|\w+day(?: \w+)?)\b",
+    r",?\s*\b(?:desde (?:ayer|hoy|esta \w+|hace \w+ \w+)|seit (?:gestern|heute|letzter \w+|\w+tag)|depuis (?:hier"
+    r"|ce \w+|cette \w+))\b",
+    r"(?:从|自)?(?:昨天|今天|上周|前天)(?:开始|起)?[，,]?|(?:昨日|今日|先週|今朝)から[、]?",
+    r"\b(?:yesterday|today|again today|gestern|heute|ayer|hoy|hier soir)\b,?\s*",
+)
 _SOLVED = any_of(
     r"\b(?:works? (?:again|now|fine)|(?:is|are) (?:fixed|solved|resolved|gone)|fixed it|solved it"
     r"|that (?:did it|worked)|problem solved|syncs? again|went through|loads again|back (?:to normal|up|online))\b",
@@ -104,7 +113,8 @@ def _told(session: Session, one: _Opened) -> Candidate | None:
     state = "solved" if solved else "open"
     language = language_of(one.complaint.text)
     day = session.moment((solved or one.said).seen).date().isoformat()
-    what = as_sentence(_of_the_customer(one.complaint.text), language).rstrip(".。")
+    complaint = with_name(_of_the_customer(one.complaint.text), named_before(session, one.complaint))
+    what = as_sentence(_SINCE.sub("", complaint), language).rstrip(".。")
     shown = state if language == "en" else _STATES.get(language, {}).get(state, state)
     if language == "en":
         text = f"{what} ({one.kind} {one.number}, {state} on {day})."

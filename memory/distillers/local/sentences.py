@@ -80,7 +80,15 @@ _SAY = (
     r"|thought|suggests?|suggested|recommends?|recommended|keeps? saying|insists?|lives?|hates?|uses?|used)"
 )
 REPORTED = any_of(
-    rf"\b{_OTHERS} (?:\w+ )?{_SAY}\b",
+    rf"\b{_OTHERS} (?:\w+ )?{_SAY}\b|\b(?:said|says|wrote) (?:the|a|my|our|some|no)\b",
+    r"\b(?:my|our|a) (?:(?:late|old|best) )?(?:friend|neighbou?r|aunt|uncle|roommate|flatmate|cousin|grand\w+"
+    r"|in-laws?|kid|child)(?:'s|s)?\b"
+    r"|\b(?:mein|meine|unser|unsere) (?:nachbar\w*|freund\w*|tante|onkel|mutter|vater|schwester|bruder"
+    r"|mitbewohner\w*)\b"
+    r"|\b(?:mi|nuestr[oa]) (?:vecin[oa]|amig[oa]|tía|tío|madre|padre|herman[oa]|prim[oa])\b"
+    r"|\b(?:mon|ma|notre) (?:voisine?|amie?|tante|oncle|mère|père|sœur|frère|cousine?)\b|我的?(?:邻居|朋友|妈妈"
+    r"|爸爸|同学)|友人|隣人"
+    r"|母|父",
     r"\b(?:that|which|it) (?:says?|reads?|states?)\b|^translate\b",
     r"^(?:write|add|put|insert) (?:a|an|the|this|another)?\s*(?:line|sentence|note|comment|readme|text"
     r"|section|letter)\b",
@@ -103,6 +111,11 @@ RETRACTED = any_of(
     r"|scherz))\b",
     r"\b(?:oublie[zs]? (?:ça|cela)|laisse[zs]? tomber|je plaisante|es broma)\b",
     r"^(?:当我没说|算了|忘了吧)|今のは(?:なし|忘れて)|やっぱり(?:いい|やめ)",
+)
+JOKING = re.compile(
+    r"\b(?:haha\w*|lol|rofl|hehe|jaja\w*|mdr|ptdr)\b|[\U0001f602\U0001f923\U0001f61c\U0001f609\U0001f604]|;-?\)"
+    r"|哈哈|（笑）",
+    re.IGNORECASE,
 )
 # One such mark, and nothing in the whole message is meant as it is said.
 IRONIC = any_of(
@@ -145,6 +158,7 @@ class Sentence:
             or HYPOTHETICAL.search(self.text)
             or REPORTED.search(self.text)
             or RETRACTED.search(self.text)
+            or JOKING.search(self.text)
         )
 
 

@@ -129,12 +129,12 @@ class Session:
 
     @cached_property
     def said_by_assistant(self) -> list[Sentence]:
-        return [
-            sentence
+        messages = (
+            list(sentences(seen, at))
             for at, seen in enumerate(self.seen)
             if seen.kind == "message" and seen.role == "assistant"
-            for sentence in sentences(seen, at)
-        ]
+        )
+        return list(what_stands(messages))
 
     @cached_property
     def is_coding(self) -> bool:

@@ -13,6 +13,14 @@ from memory.distillers.local.words import any_of
 # How much of the message before a retraction may refer to; a longer one was not taken back as a whole.
 RETRACTED_SENTENCES = 3
 
+# The speaker was wrong in the message before.
+CORRECTED = any_of(
+    r"^(?:correction|i was wrong|that was wrong|my mistake|i stand corrected|on second (?:thought|look)"
+    r"|actually,? (?:no|not|that)"
+    r"|no,? (?:actually|wait)|sorry,? (?:no|i was|that was|wrong))\b",
+    r"^(?:korrektur|ich lag falsch|das war falsch|corrección|me equivoqué|correction|je me suis trompée?)\b|^(?:更正"
+    r"|我错了|訂正)",
+)
 _ROLE_GIVEN = re.compile(
     r"\b(?:you are|act as|du bist|eres|tu es) (?:\w+[, ]+){0,4}?(?:assistant|agent|engineer|developer|expert|bot"
     r"|model|ai)\b"
@@ -33,7 +41,7 @@ _ABOUT = any_of(
 
 
 def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
-    """The sentences of one person's messages in order, those that do not stand marked as not meant."""
+    """The sentences of one speaker's messages in order, those that do not stand marked as not meant."""
     told: list[list[Sentence]] = []
     for message in messages:
         whole = " ".join(sentence.text for sentence in message)
@@ -44,6 +52,8 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
         for sentence in message:
             if RETRACTED.search(sentence.text):
                 _withdraw(told, sentence)
+            elif CORRECTED.match(sentence.text) and not told[-1] and len(told) > 1:
+                told[-2] = [replace(one, is_meant=False) for one in told[-2]]
             told[-1].append(sentence)
     for message in told:
         yield from message

@@ -22,7 +22,8 @@ _UNTIL = re.compile(
 )
 _GENERAL = any_of(
     r"^(?:all|every|any|no|each)\s+[\w\s-]{2,40}?\s+\w+\b.*",
-    r"^(?!(?:This|Yes|Thanks|Details) )[A-Z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have to|need|expire"
+    r"^(?!(?:This|Yes|Thanks|Details) )(?:[A-Z]\w+ )?(?<![a-z])[A-Za-z]\w+s(?: \w+){0,4}? (?:can|must|may|are|have"
+    r"|need|expire"
     r"|ship|take|cost|last|close|open|arrive)\b.*",
     r"^(?!(?:The|This|That|It|There|Your|Our|My|You|We|I|He|She|They|Today"
     r"|Here) )[A-Z][\w -]{3,40}? (?:costs|takes|lasts|expires|needs|requires)\b.*",

@@ -19,6 +19,11 @@ FRAME_END = any_of(
     r"(?:,? please)?\s*[.!]*$",
     *foreign.FRAME_END,
 )
+# In the middle of an order, which keeps it.
+FRAME_INSIDE = any_of(
+    r"^(?:please )?(?!the|a|an|it|they|he|she|there|this|that|we|i)\w+ .*\b(?:from (?:now|here) on(?:wards?)?"
+    r"|going forward)\b"
+)
 _YOU = r"(?:i|we)(?:'d| would)? (?:like|want|need) you to"
 _EVERY = (
     r"(?:every|each|any) (?:single )?(?:commit|push|release|merge|change|pr|pull request|deploy\w*|migration"
@@ -103,7 +108,8 @@ CONTACT = any_of(
     *foreign.CONTACT,
 )
 ONLY_LOOKS_SO = any_of(
-    r"^(?:i|we) (?:always|never|only) (?:\w+ed|said|had|got|saw|knew|did|was|were|have|get|see|know|thought|meant)\b",
+    r"^(?:i|we) (?:always|never|only) (?:(?!need|feed|embed|shed|speed|proceed|exceed)\w+ed|said|had|got|saw|knew"
+    r"|did|was|were|have|get|see|know|thought|meant)\b",
     r"^(?:never|always) (?:mind|again|happy|a|the|so|nice|good|glad|seen|heard|had|been|done|got|tried"
     r"|used to|thought|knew|when|whenever|if)\b",
     r"^(?:never|always) (?!need|feed|embed|shed|speed|proceed|exceed)\w+ed\b",

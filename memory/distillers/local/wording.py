@@ -19,7 +19,9 @@ _OPENER = re.compile(
     r"|(?:and|but|also|btw|by the way|fyi|plus|oh and|one more thing|just so you know|for (?:your"
     r"|the) (?:files?|records?|information|reference)|"
     r"(?:please )?(?:note|remember|keep in mind|be aware|bear in mind)(?: that)?|y|pero|además|und"
-    r"|aber|außerdem|et|mais|aussi)\b[,:]?\s+)",
+    r"|aber|außerdem|et|mais|aussi|por cierto|übrigens|au fait|sinon)\b[,:]?\s+)"
+    r"|^(?:好的?|嗯|哦|噢|对了?|是的|另外|还有|顺便|谢谢|没问题|行|はい|ええ|なるほど|あと|それと|ちなみに|了解"
+    r"|ありがとう(?:ございます)?)[，,。.、！!：:]\s*",
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
