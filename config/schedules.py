@@ -22,6 +22,7 @@ class Job:
 JOBS = (
     Job("read quiet sessions", "memory.tasks.sweep_sessions", 1),
     Job("embed what has no vector", "memory.tasks.embed_missing", 1),
+    Job("sum up sessions that go on", "memory.tasks.sum_up_sessions", 1),
     Job("expire by the clock", "memory.tasks.expire_facts", 5),
     Job("let live on what is used", "memory.tasks.renew_used_facts", 30),
 )

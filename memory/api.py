@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninja import NinjaAPI
 
-from memory import api_briefs, api_errors, api_facts, api_me, api_sessions
+from memory import api_briefs, api_context, api_errors, api_facts, api_me, api_sessions
 from memory.agent_auth import Bearer
 from memory.api_body import BoundedParser
 
@@ -22,5 +22,6 @@ api = NinjaAPI(
 api_errors.install(api)
 api.add_router("", api_me.router)
 api.add_router("", api_sessions.router)
+api.add_router("", api_context.router)
 api.add_router("", api_briefs.router)
 api.add_router("", api_facts.router)

@@ -1,4 +1,5 @@
-"""Our own words coming back: a brief that a transcript or a tool result carries is nobody's evidence.
+"""Our own words coming back: a brief, or a session handed back to its agent, that a transcript or a tool result carries
+is nobody's evidence.
 
 Without this, a fact served in one session would be read in the next as something seen again, and count itself up.
 """
@@ -10,20 +11,27 @@ import re
 # What a reader may print before a line: quoting, or the number of a line in a file listing.
 _PREFIX = r"[ \t>]*(?:\d{1,6}[→\t:|] ?)?"
 # A hook's output may stand behind its name on the same line; then the sentence below it must be ours too.
+_BEGINNINGS = ("# What is known", "# Said so far")
+_TITLE = r"# (?:What is known|Said so far) · project "
 _HEAD = re.compile(
-    rf"^(?:{_PREFIX}# What is known · project \S"
-    rf"|[^\n]{{0,200}}# What is known · project [^\n]{{1,200}}\n{_PREFIX}Countersigned by people\.)",
+    rf"^(?:{_PREFIX}{_TITLE}\S"
+    rf"|[^\n]{{0,200}}{_TITLE}[^\n]{{1,200}}\n{_PREFIX}(?:Countersigned by people\.|Not reviewed: what was said))",
     re.MULTILINE,
 )
 _LINE_PREFIX = re.compile(_PREFIX)
-_FIXED = ("# What is known · project ", "Countersigned by people.", "If a line is wrong, report its id.")
+_FIXED = (
+    *(f"{beginning} · project " for beginning in _BEGINNINGS),
+    *("Countersigned by people.", "If a line is wrong, report its id."),
+    *("Not reviewed: what was said", "--- unreviewed ---", "--- end of what is unreviewed ---"),
+)
 # A whole API answer: JSON with the text inside, where line breaks and the middle dot may be escaped.
-_ANSWER = re.compile(r'"brief_id"\s*:')
+_ANSWER = re.compile(r'"(?:brief_id|turns_left_out)"\s*:')
 
 
 def is_own_brief(text: str) -> bool:
-    """Whether `text` holds a brief of ours, whole or in part, plain or as the API's JSON answer."""
-    return "# What is known" in text and (bool(_HEAD.search(text)) or bool(_ANSWER.search(text)))
+    """Whether `text` holds a brief or a session of ours, whole or in part, plain or as the API's JSON answer."""
+    begins = any(beginning in text for beginning in _BEGINNINGS)
+    return begins and (bool(_HEAD.search(text)) or bool(_ANSWER.search(text)))
 
 
 def without_own_brief(text: str) -> str:
@@ -43,7 +51,7 @@ def split_own_briefs(text: str) -> tuple[str, list[str]]:
     lines = text.split("\n")
     for number, line in enumerate(lines):
         bare = line[_end_of_prefix(line) :].rstrip()
-        if _FIXED[0] in bare and _HEAD.match("\n".join(lines[number : number + 2])):
+        if any(title in bare for title in _FIXED[:2]) and _HEAD.match("\n".join(lines[number : number + 2])):
             inside, section = True, ""
             briefs.append([])
         elif inside and bare.startswith("## ") and _next_is_item(lines, number):
