@@ -15,7 +15,7 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402
 
-from memory import brief, short_ids  # noqa: E402
+from memory import brief, existing, memories_in, short_ids  # noqa: E402
 from memory.models import BriefServed, Evidence, Fact, Feedback, Session, StandingPart, Subject, Suppression, quote_hash  # noqa: E402
 from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
@@ -234,7 +234,16 @@ def kinds(rita: Person, olga: Person) -> dict[str, str]:
         project=made, fact=vague, session=talk, text="Customers like quick answers.", similarity=0.8, at=NOW
     )
     shown = {"conflict": conflict, "same": same, "standing": standing, "still": still, "complaint": doubted}
-    return {name: f"/p/kinds/review?card={fact.short_id}" for name, fact in shown.items()}
+    found = {name: f"/p/kinds/review?card={fact.short_id}" for name, fact in shown.items()}
+    return found | {"imported": brought_in(made, rita)}
+
+
+def brought_in(made: Project, rita: Person) -> str:
+    """An import with something to approve together, and something that wants a look of its own."""
+    notes = "- Postgres runs on 5434 here\n- Write to nils@example.com about refunds\n- " + "very " * 60 + "long\n"
+    brought = memories_in.bring_in(made, existing.read("CLAUDE.md", notes.encode()), person=rita, now=NOW)
+    assert brought.session is not None
+    return f"/imports/{short_ids.encode(brought.session.pk, 's')}"
 
 
 def hostile(rita: Person) -> list[str]:

@@ -37,7 +37,7 @@ CARDS = (
 )
 # A sentence and a quote of hundreds of letters without a space may be scrolled.
 FITTING = set(CARDS) - {"wide"}
-OTHERS = ("rejected", "approved", "replaced", "transcript", "talk", "brief")
+OTHERS = ("imported", "rejected", "approved", "replaced", "transcript", "talk", "brief")
 PAGES = {
     "memory": "/p/looks/memory",
     "proposed": "/p/looks/memory?view=proposed&q=postgres&type=environment&agent=support",
@@ -55,6 +55,7 @@ PAGES = {
     "new": "/p/looks/memory/new",
     "scorecard": "/p/looks/scorecard",
     "scorecard-empty": "/p/unheard/scorecard",
+    "transfer": "/p/kinds/transfer",
     "filtered": "/p/kinds/memory/filtered",
     "filtered-empty": "/p/unheard/memory/filtered",
 }
