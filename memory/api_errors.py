@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,8 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError, ValidationError
+
+from projects.faults import described
 
 logger = logging.getLogger(__name__)
 
@@ -145,6 +146,5 @@ def _database_down(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _fault(request: HttpRequest, error: Exception) -> HttpResponse:
     # An error's message may quote what was captured: only its class and where it came from are logged.
-    where = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__)))
-    logger.error("%s in %s", type(error).__name__, where)
+    logger.error("%s", described(error))
     return answer(ApiError(500, "internal_error", "Something is wrong on our side; the server's log says where."))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
