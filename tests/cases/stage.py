@@ -6,6 +6,7 @@ signed-in person, the commands. Rows are read only to see what came of it.
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
@@ -78,6 +79,8 @@ class Stage:
         self._keys: dict[Any, str] = {}
         self._browsers: dict[str, Client] = {}
         self._signed_in: dict[str, datetime] = {}
+        # The server that a case finds running has loaded its model long ago.
+        importlib.import_module("config.wsgi")
         self._watch_embedder()
         agent_auth.forget()
         api_limits.forget()

@@ -52,7 +52,8 @@ def capture_many(stage: Stage, step: Step) -> list[Result]:
             connections.close_all()
 
     with _by_the_writer(stage), ThreadPoolExecutor(threads) as pool:
-        results = list(pool.map(one, told))
+        # The crowd comes to a server that runs: its first call ever loads what it serves with, and counts as well.
+        results = [one(told[0]), *pool.map(one, told[1:])]
     for result in results:
         result.op, result.step = "capture_many", step
         result.notes["embedded"] = stage.counted.embedded - before
