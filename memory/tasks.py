@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-import functools
-from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
 
 from memory import distillation, embedding_store, expiry, session_memory
-
 from projects.faults import described
 
 
