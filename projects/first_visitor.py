@@ -7,6 +7,7 @@ import hmac
 import secrets
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 
 from projects import tenancy
 from projects.models import Installation, Person
@@ -61,7 +62,12 @@ def welcome(given: str, email: str, name: str, password: str) -> Person:
             raise WrongCode
         if not is_empty():
             raise WrongCode
-        person = Person.objects.create_person(email, name=name, password=password, is_operator=True)
+        try:
+            with transaction.atomic():
+                person = Person.objects.create_person(email, name=name, password=password, is_operator=True)
+        except IntegrityError:
+            # A command made this very account a moment ago.
+            raise WrongCode from None
         row.first_code_hash = ""
         row.save(update_fields=["first_code_hash"])
         return person

@@ -19,6 +19,10 @@ class AlreadyMember(Exception):
     """This address belongs to somebody who is in the project already."""
 
 
+class AddressTaken(Exception):
+    """Somebody has this address: another invitation to it was accepted at this very moment."""
+
+
 class LastOwner(Exception):
     """A project keeps at least one owner, else nobody could invite, connect or hand over."""
 
@@ -64,6 +68,16 @@ def withdraw(invitation: Invitation, *, by: Person, now: datetime) -> None:
     project_id, pk = invitation.project_id or 0, invitation.pk
     invitation.delete()
     audit.record("invitation.withdraw", by, project_id=project_id, object_kind="invitation", object_ids=[pk], now=now)
+
+
+def sign_up(invitation: Invitation, *, name: str, password: str) -> Person:
+    """An account for the invited address, whose link proves it. Raises AddressTaken. Run it as "invitation"."""
+    zone = invitation.project.timezone if invitation.project else "UTC"
+    try:
+        with transaction.atomic():
+            return Person.objects.create_person(invitation.email, name=name, password=password, timezone=zone)
+    except IntegrityError:
+        raise AddressTaken from None
 
 
 def accept(invitation: Invitation, person: Person, now: datetime) -> None:

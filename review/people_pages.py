@@ -146,10 +146,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             if not form.is_valid():
                 return render(request, "review/invitation.html", context, status=422)
             given = form.cleaned_data
-            zone = found.project.timezone if found.project else "UTC"
-            known = Person.objects.create_person(
-                found.email, name=given["name"], password=given["password1"], timezone=zone
-            )
+            try:
+                known = steps.sign_up(found, name=given["name"], password=given["password1"])
+            except steps.AddressTaken:
+                return redirect(request.path)
             login(request, known, backend=settings.AUTHENTICATION_BACKENDS[0])
         steps.accept(found, known, now)
     if found.project is None:

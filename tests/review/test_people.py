@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from projects.models import ApiKey, AuditEvent, Invitation, Membership, Person, Role
+from review import people_pages
 from tests import factories
 from tests.factories import PASSWORD, Cast
 
@@ -185,6 +186,24 @@ def _as(person: Person) -> Client:
     client = Client()
     client.force_login(person)
     return client
+
+
+def test_two_invitations_of_one_address_accepted_at_once_make_one_account(
+    client: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = invite(_as(cast.olga), cast)
+    is_valid = people_pages.Join.is_valid
+
+    def and_the_other_is_accepted(form: people_pages.Join) -> bool:
+        factories.person("Nina@example.com")
+        return is_valid(form)
+
+    monkeypatch.setattr(people_pages.Join, "is_valid", and_the_other_is_accepted)
+    form = {"name": "Nina", "password1": "another ruled line", "password2": "another ruled line"}
+    answer = client.post(link, form)
+    assert (answer.status_code, answer["Location"]) == (302, link)
+    assert Person.objects.get(email="nina@example.com").check_password(PASSWORD)
+    assert "Sign in" in client.get(link).content.decode()
 
 
 def test_an_invitation_never_lowers_a_role(client: Client, cast: Cast) -> None:
