@@ -50,6 +50,8 @@ def database_is_down(problem: Exception) -> str:
     while cause is not None:
         if isinstance(cause, EmbeddedPostgresError):
             return str(cause)
+        if getattr(cause, "sqlstate", None) == "53100":  # disk_full
+            return "The disk of the database is full. Free some space, then try again; nothing was half-written."
         cause = cause.__cause__
     reason = str(problem).strip().splitlines()[:1] or ["no answer"]
     if os.environ.get("DATABASE_URL"):
@@ -73,7 +75,10 @@ def database_refused(problem: Exception) -> str | None:
             f"The database's login role may not do this ({refusal}). As a superuser, run:\n"
             f"  {SET_UP_BY_HAND.format(login=login)}\nthen try again."
         )
-    if state == "42P01" or 'role "countersign_app" does not exist' in str(problem):
+    if state == "23505":  # unique_violation
+        return "Another command made the same at this very moment. Run this one again: it then finds it."
+    # An undefined table or column: this code is newer than the database, or older.
+    if state in ("42P01", "42703") or 'role "countersign_app" does not exist' in str(problem):
         return f"The database is not set up, or not up to date. Run `{MANAGE} migrate`."
     if state == "0A000" and "vector" in str(problem):
         return "This Postgres has no pgvector. Install pgvector 0.8 or newer on its server, then try again."

@@ -141,6 +141,8 @@ def _foreign_host(request: HttpRequest, error: SuspiciousOperation) -> HttpRespo
 
 def _database_down(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.warning("the database did not answer (%s)", type(error).__name__)
+    if getattr(error.__cause__, "sqlstate", None) == "53100":  # disk_full
+        return answer(Unavailable("The server's disk is full; its operator frees some space. Send the same again."))
     return answer(Unavailable("The database does not answer. Send the same again."))
 
 

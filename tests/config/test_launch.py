@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
+from psycopg import errors
 
 from config import launch, ports
 from config.embedded import SUPERVISED, EmbeddedPostgresError
@@ -49,6 +50,28 @@ def test_foreign_database_that_is_down_names_the_setting(monkeypatch: pytest.Mon
     assert said == (
         "The database of DATABASE_URL does not answer (connection refused). Start it, or correct DATABASE_URL."
     )
+
+
+@pytest.mark.parametrize(
+    ("cause", "sentence"),
+    [
+        (errors.UndefinedTable, "not up to date. Run `"),
+        (errors.UndefinedColumn, "not up to date. Run `"),
+        (errors.UniqueViolation, "Run this one again"),
+    ],
+)
+def test_what_the_database_refuses_is_a_sentence_without_its_words(cause: type[Exception], sentence: str) -> None:
+    problem = ProgrammingError("Key (email)=(nina@example.com)")
+    problem.__cause__ = cause("Key (email)=(nina@example.com)")
+    said = launch.database_refused(problem) or ""
+    assert sentence in said
+    assert "nina" not in said
+
+
+def test_a_full_disk_is_said_as_such() -> None:
+    problem = OperationalError("could not extend file")
+    problem.__cause__ = errors.DiskFull("could not extend file")
+    assert launch.database_is_down(problem).startswith("The disk of the database is full. Free some space")
 
 
 def test_python_without_packages_is_told_to_run_setup(tmp_path: Path) -> None:
