@@ -187,3 +187,20 @@ def test_hostile_content_is_stored_clean(cast: Cast, tmp_path: Path) -> None:
     ((_, _, said),) = stored()
     assert "\x00" not in said
     assert said.encode()
+
+
+def test_the_name_of_a_file_is_printed_and_never_obeyed(cast: Cast, tmp_path: Path) -> None:
+    folder = tmp_path / "\x1b[31mred\n2 of 2 forged"
+    folder.mkdir()
+    write(folder / "a\u202e.jsonl", *TALK)
+    (folder / "b\x1b]0;title\x07.jsonl").write_text("none\n")
+    out, progress = StringIO(), StringIO()
+    options = {"project": "shop", "agent": "claude-code"}
+    call_command("import_sessions", str(tmp_path), stdout=out, stderr=progress, **options)
+    printed = out.getvalue() + progress.getvalue()
+    assert r"\x1b[31mred\n2 of 2 forged/a\u202e.jsonl: sessions 1" in printed
+    assert r"b\x1b]0;title\x07.jsonl is no transcript" in printed
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    with pytest.raises(CommandError) as refusal:
+        call_command("import_sessions", str(folder / "c\x1b[2J"), stdout=out, stderr=progress, **options)
+    assert str(refusal.value).isprintable()

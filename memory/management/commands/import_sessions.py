@@ -22,6 +22,7 @@ from memory.models import Observation
 from memory.transcript import IncomingSession, ReadResult
 from projects import named, tenancy
 from projects.models import Agent, ApiKey, Person
+from projects.terminal import plain
 
 _IDS_AT_ONCE = 5000
 _DISK_FULL = "53100"
@@ -78,7 +79,7 @@ class Command(BaseCommand):
                 f"Observations {'that would be ' if self.is_dry else ''}added: {total}. Files read: {read_count}."
             )
         if problems:
-            raise CommandError("\n".join(dict.fromkeys(problems)))
+            raise CommandError("\n".join(dict.fromkeys(map(plain, problems))))
 
     def _store(self, result: ReadResult) -> Added:
         added = Added()
@@ -117,18 +118,18 @@ class Command(BaseCommand):
 
     def _tell(self, result: ReadResult, added: Added, progress: str) -> None:
         # Progress is no error: not in red.
-        self.stderr.write(f"{progress} {result.path}", style_func=str)
+        self.stderr.write(plain(f"{progress} {result.path}"), style_func=str)
         errors = [*([result.error] if result.error else []), *result.errors]
         if self.as_json:
             self.stdout.write(json.dumps(_line(result, added, errors)))
             return
         self.stdout.write(
-            f"{result.path}: sessions {len(result.sessions)}, observations added {added.accepted}, "
+            f"{plain(result.path)}: sessions {len(result.sessions)}, observations added {added.accepted}, "
             f"known {added.duplicates}, refused {added.dropped.total()}, "
             f"records left out {result.skipped.total()}, broken lines {result.bad}"
         )
         for error in errors:
-            self.stdout.write(f"  {error}")
+            self.stdout.write(f"  {plain(error)}")
 
 
 def _line(result: ReadResult, added: Added, errors: list[str]) -> dict[str, Any]:
