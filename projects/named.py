@@ -1,9 +1,10 @@
-"""Finds what a command's arguments name, or says in a sentence what to do."""
+"""Finds, or adds, what a command's arguments name, or says in a sentence what to do."""
 
 from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import IntegrityError, transaction
 from django.db.models import Model
 
 from projects.models import Agent, Person, Project
@@ -36,6 +37,16 @@ def person(email: str, owner: Project) -> Person:
             f"manage.py create_person {email} --role viewer --project {owner.slug}"
         )
     return found
+
+
+def added(row: Model) -> bool:
+    """Saves a new row. False when somebody else made it between the look for it and this moment."""
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        return False
+    return True
 
 
 def refuse_unfit(row: Model, *fields: str) -> None:

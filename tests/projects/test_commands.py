@@ -141,6 +141,46 @@ def test_a_password_comes_from_standard_input(shop: Project, monkeypatch: pytest
     assert "ruled" not in printed
 
 
+@pytest.mark.parametrize(
+    ("model", "arguments", "said"),
+    [
+        (Project, ("create_project", "depot"), "Project depot exists already.\n"),
+        (Agent, ("create_agent", "shop", "night-shift"), "Agent night-shift exists already in project shop.\n"),
+    ],
+)
+def test_who_is_second_by_a_moment_finds_it_made(
+    shop: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    model: type[Project] | type[Agent],
+    arguments: tuple[str, ...],
+    said: str,
+) -> None:
+    real = model.save
+
+    def overtaken(self: Project | Agent, *args: Any, **kwargs: Any) -> None:
+        first = (
+            {"slug": self.slug, "name": "First"} if isinstance(self, Project) else {"slug": self.slug, "project": shop}
+        )
+        model.objects.bulk_create([model(**first)])
+        real(self, *args, **kwargs)
+
+    monkeypatch.setattr(model, "save", overtaken)
+    assert run(*arguments) == said
+    assert model.objects.filter(slug=arguments[-1]).count() == 1
+
+
+def test_a_person_made_at_the_same_moment_is_told_in_a_sentence(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Person.save
+
+    def overtaken(self: Person, *args: Any, **kwargs: Any) -> None:
+        Person.objects.bulk_create([Person(email=self.email, name="First")])
+        real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Person, "save", overtaken)
+    with pytest.raises(CommandError, match="at this very moment"):
+        run("create_person", "rita@example.com", "--role", "reviewer", "--project", "shop")
+
+
 @pytest.mark.parametrize("password", ["", "short\n", "password1234\n"])
 def test_a_weak_password_makes_nobody(shop: Project, monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(password))

@@ -25,14 +25,13 @@ class Command(BaseCommand):
             agent = Agent(project=project, slug=slug)
             named.refuse_unfit(agent, "slug")
             known = Agent.objects.filter(project=project, slug=slug).first()
-            if known is not None:
-                if known.archived_at is not None:
+            if known is not None or not named.added(agent):
+                if known is not None and known.archived_at is not None:
                     raise CommandError(
                         f"Project {project.slug} had an agent {slug}; it is archived. Bring it back in its settings."
                     )
                 self.stdout.write(f"Agent {slug} exists already in project {project.slug}.")
                 return
-            agent.save()
             audit.record(
                 "agent.create",
                 None,

@@ -67,7 +67,8 @@ class Command(BaseCommand):
         if options["name"].strip():
             person.name = options["name"].strip()
         named.refuse_unfit(person, "email", "name")
-        person.save()
+        if not named.added(person):
+            raise CommandError(f"Somebody made the account {email} at this very moment. Run the same again.")
         if is_new:
             _record("person.create", 0, "person", person.pk, now)
         self.stdout.write(f"{email} {'can sign in now' if is_new else 'has an account already'}.")

@@ -25,10 +25,9 @@ class Command(BaseCommand):
         project = Project(slug=slug, name=name, timezone=options["timezone"])
         named.refuse_unfit(project, "slug", "name", "timezone")
         with tenancy.system("command"):
-            if Project.objects.filter(slug=slug).exists():
+            if Project.objects.filter(slug=slug).exists() or not named.added(project):
                 self.stdout.write(f"Project {slug} exists already.")
                 return
-            project.save()
             audit.record(
                 "project.create",
                 None,
