@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,29 +18,32 @@ from django.db import transaction
 from django.db.models import Count, Max
 from django_q.tasks import async_task
 
-from memory import embedding_store, embeddings, privacy, rendering
+from memory import embedding_store, embeddings, providers, readings, waiting
+from memory.distillers.hosted import HostedDistiller
+from memory.distillers.hosted.calls import WAITS, Trouble
 from memory.distillers.local import LocalDistiller
-from memory.grounding import Dropped, Grounded, ground
-from memory.lint import faults
-from memory.models import MAX_ATTEMPTS, DistillJob, Fact, JobStatus, Observation, Session, SessionStatus, Subject
-from memory.reconciliation import Cited, Learned, lock, place, subject_for
+from memory.examples import examples
+from memory.job_notes import ChosenAnew, JobNotes, OutOfTime, TakenOver
+from memory.models import MAX_ATTEMPTS, DistillJob, Fact, JobStatus, Observation, Session, SessionKind, SessionStatus
+from memory.providers import Choice
+from memory.readings import UNFINISHED
 from memory.transcript import Candidate, Seen
-from memory.types import Overrides, type_of
-from projects import audit, tenancy
+from memory.types import table
+from projects import tenancy
+from projects.models import Project
 
 log = logging.getLogger(__name__)
 
-# Covers the moment between counting a start and taking the row lock that a living worker holds until it is done.
+# Covers the moment between counting a start and taking the row lock that a living worker holds until it is done. (A
+# provider is called without that lock: there the lease is renewed before each call, see memory/job_notes.py.)
 LEASE = timedelta(minutes=1)
 RING_AGAIN_AFTER = timedelta(minutes=5)
 FIRST_PAUSE = timedelta(minutes=1)  # after a failed start; four times as long after the next
+# Of the ten minutes after which the queue ends a task (config/settings.py), so that a last call fits in.
+START_SECONDS = 400.0
 SWEEP_LIMIT = 200  # sessions of one sweep: about a second of row locks
-CONTEXT_CHARACTERS = 200
-UNFINISHED = (JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.RETRY)
 READ = (JobStatus.DONE, JobStatus.PARTIAL)
 DIED = "WorkerDied"
-# In the statement itself. In its quote alone they are a flag: the reviewer sees what it was said beside.
-NEVER_PROPOSED = frozenset({"secret", "payment"})
 
 
 class Reader(Protocol):
@@ -62,6 +64,10 @@ def request(session: Session, now: datetime, *, ring: bool = True) -> DistillJob
     Runs in the caller's transaction; the doorbell rings after its commit (`ring=False`: the caller runs the job).
     """
     session = Session.objects.select_for_update(of=("self",), no_key=True).get(pk=session.pk)
+    if session.kind == SessionKind.IMPORT:
+        # Its lines were proposed as they stand; there is nothing to read between them.
+        session.mark(SessionStatus.DISTILLED)
+        return None
     held = session.observations.aggregate(count=Count("pk"), last=Max("pk"))
     if not held["count"]:
         return None
@@ -80,11 +86,16 @@ def request(session: Session, now: datetime, *, ring: bool = True) -> DistillJob
 
 
 def retry(job: DistillJob, now: datetime, *, ring: bool = True) -> DistillJob:
-    """A person wants it read again: three more starts. A job that waits or runs stays as it is."""
+    """A person wants it read again: three more starts. One that waits for a provider asks at once, and the others of
+    its project after it; one that is queued or runs stays as it is."""
     job = DistillJob.objects.select_for_update(of=("self",)).select_related("session").get(pk=job.pk)
+    if job.status == JobStatus.RETRY and job.error in WAITS:
+        waiting.wake(job.project_id, now)
+        job.refresh_from_db()
+        _ring(job, now, ring)
     if job.status not in UNFINISHED:
-        job.status, job.attempts, job.error, job.finished_at = JobStatus.QUEUED, 0, "", None
-        job.save(update_fields=["status", "attempts", "error", "finished_at"])
+        job.status, job.attempts, job.waits, job.error, job.finished_at = JobStatus.QUEUED, 0, 0, "", None
+        job.save(update_fields=["status", "attempts", "waits", "error", "finished_at"])
         job.session.mark(SessionStatus.IDLE)
         _ring(job, now, ring)
     return job
@@ -115,7 +126,9 @@ def sweep(now: datetime, *, ring: bool = True, everything: bool = False) -> list
 
 
 def _ring(job: DistillJob, now: datetime, ring: bool) -> None:
-    if job.status == JobStatus.RUNNING:
+    waits = job.status == JobStatus.RETRY and job.error in WAITS
+    # A provider that asked to be left alone is, whoever asks for the session meanwhile.
+    if job.status == JobStatus.RUNNING or (waits and job.lease_until is not None and job.lease_until > now):
         return
     job.lease_until = now + RING_AGAIN_AFTER
     job.save(update_fields=["lease_until"])
@@ -126,40 +139,46 @@ def _ring(job: DistillJob, now: datetime, ring: bool) -> None:
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def run(job_id: int, now: datetime, reader: Reader | None = None) -> DistillJob | None:
+def run(
+    job_id: int, now: datetime, reader: Reader | None = None, *, seconds: float | None = START_SECONDS
+) -> DistillJob | None:
     """Does one job, if nobody else does it and it is not done. Returns it as it ended, None when left to others.
 
-    Never raises what a session provokes: the class of the error is kept on the job, its text nowhere.
+    Without a `reader` the project's choice decides. A reading by a provider that takes longer than `seconds` goes on in
+    a later start. Never raises what a session provokes: the class of the error is kept on the job, its text nowhere.
     """
-    reader = reader or LocalDistiller()
     with tenancy.system("worker"):
         project_id = DistillJob.objects.filter(pk=job_id).values_list("project_id", flat=True).first()
     if project_id is None:
         return None
     with tenancy.project(project_id):
-        attempt = _start(job_id, now)
+        choice = Choice(providers.LOCAL)
+        if reader is None:
+            choice = providers.choose(Project.objects.get(pk=project_id), now)
+        attempt = _start(job_id, now, choice)
     if attempt is None:
         return None
     facts: list[Fact] = []
     try:
-        with tenancy.project(project_id):
-            facts = _read(job_id, attempt, reader, now)
+        if choice.is_hosted:
+            facts = _read_outside(project_id, job_id, choice, now, seconds)
+        else:
+            with tenancy.project(project_id):
+                facts = _read(job_id, attempt, reader or LocalDistiller(), now, choice.fell_back)
     # Whatever a session's content does to a distiller must end on the job, and not, with its text, in the queue's
     # tables and the log.
     except Exception as problem:
-        log.warning("Distilling job %s failed at start %s: %s", job_id, attempt, type(problem).__name__)
-        with tenancy.project(project_id):
-            _stumble(job_id, attempt, type(problem).__name__, now)
+        _end_badly(project_id, job_id, attempt, problem, now)
     with tenancy.project(project_id):
         try:
             embedding_store.embed_facts(facts)
         except embeddings.EmbedderUnavailable as missing:
             log.warning("%s Memories are found by their words until then.", missing)
-        return DistillJob.objects.get(pk=job_id)
+        return DistillJob.objects.filter(pk=job_id).first()
 
 
-def _start(job_id: int, now: datetime) -> int | None:
-    """Counts a start and takes the lease; None when it is done, taken, or out of starts."""
+def _start(job_id: int, now: datetime, choice: Choice | None = None) -> int | None:
+    """Counts a start and takes the lease; None when it is done, taken, out of starts, or put off."""
     job = DistillJob.objects.select_for_update(of=("self",), skip_locked=True).filter(pk=job_id).first()
     if job is None or job.status not in UNFINISHED:
         return None
@@ -168,142 +187,141 @@ def _start(job_id: int, now: datetime) -> int | None:
     if job.attempts >= MAX_ATTEMPTS:
         _fail(job, job.error or DIED, now)
         return None
+    if choice is not None and choice.is_hosted and waiting.put_off(job, choice.provider, now):
+        return None
     job.status, job.attempts, job.lease_until = JobStatus.RUNNING, job.attempts + 1, now + LEASE
     job.save(update_fields=["status", "attempts", "lease_until"])
     return job.attempts
 
 
-def _read(job_id: int, attempt: int, reader: Reader, now: datetime) -> list[Fact]:
-    """The whole reading in one transaction: all of its facts and the session's new state, or nothing."""
-    # Held until the commit: a lease that ends meanwhile lets nobody else in.
-    job = (
-        DistillJob.objects.select_for_update(of=("self",))
-        .select_related("session__project", "session__agent")
-        .get(pk=job_id)
-    )
-    if job.attempts != attempt or job.status != JobStatus.RUNNING:
+def _own(job_id: int, attempt: int) -> DistillJob | None:
+    """The job, locked until the transaction ends; None when it is gone or another start has it."""
+    jobs = DistillJob.objects.select_for_update(of=("self",)).select_related("session__project", "session__agent")
+    return jobs.filter(pk=job_id, attempts=attempt, status=JobStatus.RUNNING).first()
+
+
+def _held(job_id: int, attempt: int) -> tuple[DistillJob, list[Observation]] | None:
+    """The start's own job, locked, and its session as it is now."""
+    job = _own(job_id, attempt)
+    return None if job is None else (job, list(job.session.observations.order_by("seq", "pk")))
+
+
+def _zone(job: DistillJob) -> str:
+    return job.session.timezone or job.session.project.timezone
+
+
+def _read(job_id: int, attempt: int, reader: Reader, now: datetime, fell_back: str = "") -> list[Fact]:
+    """The whole reading in one transaction: all of its facts and the session's new state, or nothing.
+
+    The job's row is locked until the commit: a lease that ends meanwhile lets nobody else in.
+    """
+    held = _held(job_id, attempt)
+    if held is None:
         return []
-    session = job.session
-    rows = list(session.observations.order_by("seq", "pk"))
-    seen = [row.seen() for row in rows]
-    counts: Counter[str] = Counter()
-    dropped: Counter[str] = Counter()
-    kept: list[Grounded] = []
-    by_ref = {one.ref: one for one in seen}
-    for candidate in reader.read(seen, timezone=session.timezone or session.project.timezone, now=now):
-        result = ground(candidate, by_ref)
-        reason = result.reason if isinstance(result, Dropped) else _refusal(candidate, session.project.types)
-        if reason:
-            dropped[reason] += 1
-        elif isinstance(result, Grounded):
-            kept.append(result)
-    facts = _placed(kept, rows, session, reader, counts, dropped, now)
-    job.status, job.finished_at, job.error = JobStatus.DONE, now, ""
-    job.distiller = f"{reader.NAME}-{reader.VERSION}"[:40]
-    job.counts = {name: counts[name] for name in ("proposed", "same", "suppressed")} | {"dropped": dict(dropped)}
-    job.save(update_fields=["status", "finished_at", "error", "distiller", "counts"])
-    audit.record("distill", None, project_id=job.project_id, object_kind="session", object_ids=[session.pk], now=now)
-    _close(session, job, rows, now)
-    return facts
+    job, rows = held
+    found = reader.read([row.seen() for row in rows], timezone=_zone(job), now=now)
+    return readings.keep(job, rows, found, reader=reader.NAME, version=reader.VERSION, now=now, fell_back=fell_back)
 
 
-def _placed(
-    kept: Sequence[Grounded],
-    rows: Sequence[Observation],
-    session: Session,
-    reader: Reader,
-    counts: Counter[str],
-    dropped: Counter[str],
-    now: datetime,
-) -> list[Fact]:
-    """Reconciles what is left, and counts what became of it. Returns the new facts."""
-    agent = session.agent
-    chosen: list[tuple[Grounded, Subject]] = []
-    for grounded in kept:
-        quoted = " ".join(quote.quote.text for quote in grounded.quotes)
-        subject = subject_for(grounded.candidate.about, session, quoted)
-        if subject.frozen_at:
-            dropped["subject_frozen"] += 1
+def _read_outside(project_id: int, job_id: int, choice: Choice, now: datetime, seconds: float | None) -> list[Fact]:
+    """As `_read`, by a provider's model, which is called outside of every transaction."""
+    with tenancy.project(project_id):
+        job = DistillJob.objects.select_related("project").get(pk=job_id)
+        notes = JobNotes(job, choice, now, seconds)
+        reader = HostedDistiller(
+            providers.model_of(choice), notes=notes, examples=examples(job.project), types=table(job.project.types)
+        )
+    try:
+        return _asked(notes, reader)
+    except ChosenAnew as anew:
+        return _read_instead(notes, anew.choice)
+    except TakenOver:
+        return []
+    except OutOfTime:
+        with tenancy.project(project_id):
+            _hand_on(job_id, notes.attempt, notes.clock())
+    except Exception as problem:
+        _end_badly(project_id, job_id, notes.attempt, problem, notes.clock())
+    return []
+
+
+def _asked(notes: JobNotes, reader: HostedDistiller) -> list[Fact]:
+    """Rows out of one transaction, facts into another, and between them the model."""
+    with tenancy.project(notes.project_id):
+        held = _held(notes.job_id, notes.attempt)
+    if held is None:
+        return []
+    job, rows = held
+    found = reader.read([row.seen() for row in rows], timezone=_zone(job), now=notes.clock())
+    with tenancy.project(notes.project_id):
+        held = _held(notes.job_id, notes.attempt)
+        if held is None:
+            return []
+        was_read = {row.pk for row in rows}
+        # As they are now: what was erased while the model read is no evidence.
+        job, current = held
+        return readings.keep(
+            job,
+            [row for row in current if row.pk in was_read],
+            found,
+            reader=reader.NAME,
+            version=reader.VERSION,
+            now=notes.clock(),
+            read=rows,
+            dropped=reader.dropped,
+            gap=next(iter(reader.gaps), ""),
+        )
+
+
+def _read_instead(notes: JobNotes, choice: Choice) -> list[Fact]:
+    """The local reader takes over in the middle, and reads the whole session."""
+    try:
+        with tenancy.project(notes.project_id):
+            return _read(notes.job_id, notes.attempt, LocalDistiller(), notes.clock(), choice.fell_back)
+    except Exception as problem:
+        _end_badly(notes.project_id, notes.job_id, notes.attempt, problem, notes.clock())
+        return []
+
+
+# How a reading ends badly --------------------------------------------------------------------------------------------
+
+
+def _end_badly(project_id: int, job_id: int, attempt: int, problem: Exception, now: datetime) -> None:
+    """Keeps the word for what went wrong. A provider's trouble is waited for, anything else counts as a start."""
+    word = str(getattr(problem, "outcome", "")) or type(problem).__name__
+    log.warning("Distilling job %s ended at start %s: %s", job_id, attempt, word)
+    with tenancy.project(project_id):
+        if isinstance(problem, Trouble) and problem.outcome in WAITS:
+            _wait(job_id, attempt, problem, now)
         else:
-            chosen.append((grounded, subject))
-    lock(subject for _, subject in chosen)
-    facts = []
-    for grounded, subject in chosen:
-        placed = place(_learned(grounded, rows, reader), subject=subject, agent=agent, now=now, session=session)
-        counts["proposed" if placed.outcome == "new" else placed.outcome] += 1
-        if placed.outcome == "new":
-            facts.append(placed.fact)
-    return facts
+            _stumble(job_id, attempt, word, now)
 
 
-def _refusal(candidate: Candidate, types: Overrides) -> str:
-    """Why a grounded candidate is not even shown to a reviewer, or ""."""
-    said = rendering.canonical(candidate.type, candidate.key, candidate.value, candidate.text).decode()
-    found = {finding.category for finding in privacy.clean_text(said).findings}
-    if found & NEVER_PROPOSED:
-        return "secret" if "secret" in found else "payment"
-    sought = type_of(candidate.type, types).is_sought
-    if "sentiment" in (candidate.nature, candidate.type) and not type_of("sentiment", types).is_sought:
-        return "sentiment_off"
-    if not sought:
-        return "type_off"
-    return f"wording_{wrong[0]}" if (wrong := faults(candidate.text)) else ""
+def _wait(job_id: int, attempt: int, trouble: Trouble, now: datetime) -> None:
+    """The provider's fault, not the session's: the start is given back, the next one comes after a longer pause."""
+    job = _own(job_id, attempt)
+    if job is None:
+        return
+    job.attempts, job.waits = job.attempts - 1, job.waits + 1
+    job.status, job.error = JobStatus.RETRY, trouble.outcome
+    job.lease_until = now + waiting.pause(job.waits, trouble.retry_after)
+    job.save(update_fields=["status", "attempts", "waits", "error", "lease_until"])
+    if job.waits >= waiting.MOST_WAITS:
+        _fail(job, trouble.outcome, now)
 
 
-def _learned(grounded: Grounded, rows: Sequence[Observation], reader: Reader) -> Learned:
-    candidate = grounded.candidate
-    places = {row.pk: index for index, row in enumerate(rows)}
-    return Learned(
-        type=candidate.type,
-        key=privacy.without_invisible(candidate.key)[:300],
-        value=candidate.value,
-        text=privacy.without_invisible(candidate.text),
-        cited=tuple(
-            Cited(
-                rows[places[one.quote.ref]],
-                one.quote.start,
-                one.quote.end,
-                before=_turn_beside(rows, places[one.quote.ref], -1),
-                after=_turn_beside(rows, places[one.quote.ref], 1),
-            )
-            for one in grounded.quotes
-        ),
-        nature=candidate.nature,
-        use=candidate.use,
-        expires_at=candidate.expires_at,
-        distiller=reader.NAME,
-        version=reader.VERSION,
-    )
-
-
-def _turn_beside(rows: Sequence[Observation], place_: int, step: int) -> str:
-    """The nearest turn before (-1) or after (1) that says something, on one line, shortened."""
-    index = place_ + step
-    while 0 <= index < len(rows):
-        if rows[index].may_be_evidence and rows[index].text.strip():
-            line = rendering.one_line(rows[index].text)
-            return line if len(line) <= CONTEXT_CHARACTERS else f"{line[: CONTEXT_CHARACTERS - 1].rstrip()}…"
-        index += step
-    return ""
-
-
-# How a reading ends --------------------------------------------------------------------------------------------------
-
-
-def _close(session: Session, job: DistillJob, rows: Sequence[Observation], now: datetime) -> None:
-    """Marks the session as read, unless more came in meanwhile: then it stays unread."""
-    # Locked first, looked at second: a capture under way is either seen here or reopens the session after us.
-    current = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
-    status = SessionStatus.DISTILLED
-    if current.observations.count() > len(rows):
-        another = DistillJob.objects.filter(session=current, status__in=UNFINISHED).exclude(pk=job.pk).exists()
-        status = SessionStatus.IDLE if another else SessionStatus.OPEN
-    current.mark(status, distilled_through=max(row.pk for row in rows) if rows else 0, distilled_at=now)
+def _hand_on(job_id: int, attempt: int, now: datetime) -> None:
+    """The rest of a long session is for another start; what was read of it is kept."""
+    job = _own(job_id, attempt)
+    if job is not None:
+        job.status, job.attempts = JobStatus.QUEUED, job.attempts - 1
+        job.save(update_fields=["status", "attempts"])
+        _ring(job, now, True)
 
 
 def _stumble(job_id: int, attempt: int, error: str, now: datetime) -> None:
-    job = DistillJob.objects.select_for_update(of=("self",)).get(pk=job_id)
-    if job.attempts != attempt or job.status != JobStatus.RUNNING:
+    job = _own(job_id, attempt)
+    if job is None:
         return
     if attempt >= MAX_ATTEMPTS:
         _fail(job, error, now)

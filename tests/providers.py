@@ -104,24 +104,25 @@ class FakeProvider:
 
     def gives(self, facts: Sequence[Any], stop: str = "end", times: int = 1, **usage: int) -> None:
         """The model hands over these facts in the form that was asked for: the tool's input, or JSON."""
-        self._then(lambda call: _handed_over(call, {"facts": list(facts)}, stop, usage), times)
+        self._then(lambda call: handed_over(call, {"facts": list(facts)}, stop, usage), times)
 
     def answers(self, answer: Callable[[Call], Sequence[Any]]) -> None:
         """The model hands over what this makes of the question."""
-        self._then(lambda call: _handed_over(call, {"facts": list(answer(call))}, "end", {}), 1)
+        self._then(lambda call: handed_over(call, {"facts": list(answer(call))}, "end", {}), 1)
 
     def fails(self, status: int, headers: dict[str, str] | None = None, said: str = "trouble", times: int = 1) -> None:
         """An error of HTTP, in the provider's form."""
-        self._then(lambda call: _error(call, status, headers or {}, said), times)
+        self._then(lambda call: error(call, status, headers or {}, said), times)
 
     def does(self, answer: Answer, times: int = 1) -> None:
         """Whatever else."""
         self._then(answer, times)
 
     def forget(self) -> None:
-        """Takes back every answer that was not given yet."""
+        """Takes back every answer, and forgets what was asked."""
         with self._lock:
             self._answers.clear()
+            self.calls.clear()
 
     def _then(self, answer: Answer, times: int) -> None:
         with self._lock:
@@ -160,11 +161,11 @@ def _written(call: Call, text: str, stop: str, usage: dict[str, int]) -> Respons
     return _completion(call, text, stop, usage)
 
 
-def _handed_over(call: Call, given: Any, stop: str, usage: dict[str, int]) -> Response:
+def handed_over(call: Call, given: Any, stop: str, usage: dict[str, int]) -> Response:
     if call.provider == "anthropic" and "tools" in call.body:
         tool = {"type": "tool_use", "id": "toolu_01", "name": call.body["tools"][0]["name"], "input": given}
         return _message(call, [tool], "tool_use" if stop == "end" else stop, usage)
-    return _written(call, json.dumps(given, ensure_ascii=False), stop, usage)
+    return _written(call, json.dumps(given), stop, usage)
 
 
 def _message(call: Call, content: list[Any], stop: str, usage: dict[str, int]) -> Response:
@@ -204,7 +205,7 @@ def _completion(call: Call, text: str, stop: str, usage: dict[str, int]) -> Resp
     )
 
 
-def _error(call: Call, status: int, headers: dict[str, str], said: str) -> Response:
+def error(call: Call, status: int, headers: dict[str, str], said: str) -> Response:
     kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
     kind = kinds.get(status, "overloaded_error" if status == 529 else "invalid_request_error")
     if call.provider == "anthropic":
@@ -217,4 +218,4 @@ def _error(call: Call, status: int, headers: dict[str, str], said: str) -> Respo
 
 
 def _json(body: Any, status: int = 200) -> Response:
-    return Response(json.dumps(body, ensure_ascii=False), status, mimetype="application/json")
+    return Response(json.dumps(body), status, mimetype="application/json")

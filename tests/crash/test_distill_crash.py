@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import connections
 
-from memory import distillation, embedding_store
+from memory import distillation, embedding_store, readings
 from memory.distillers.local import LocalDistiller
 from memory.models import DistillJob, Evidence, Fact, JobStatus, Session, SessionStatus
 from memory.transcript import Candidate, Quote, Seen
@@ -109,11 +109,11 @@ def job_ids(now: datetime) -> list[int]:
 
 PLACES = {
     "after its start was counted": (distillation, "_read", "before"),
-    "before the first fact": (distillation, "_placed", "before"),
-    "between two facts": (distillation, "place", "after"),
-    "when all facts are written": (distillation, "_placed", "after"),
-    "before the session is closed": (distillation, "_close", "before"),
-    "before the commit": (distillation, "_close", "after"),
+    "before the first fact": (readings, "_placed", "before"),
+    "between two facts": (readings, "place", "after"),
+    "when all facts are written": (readings, "_placed", "after"),
+    "before the session is closed": (readings, "_close", "before"),
+    "before the commit": (readings, "_close", "after"),
     "before the vectors": (embedding_store, "embed_facts", "before"),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory import distillation, embedding_store, embeddings
+from memory import distillation, embedding_store, embeddings, readings
 from memory.models import (
     DistillJob,
     Evidence,
@@ -26,6 +26,10 @@ from tests import factories
 from tests.factories import Cast
 
 SAID = "Please always write me an e-mail in the morning."
+NONE: dict[str, Any] = {
+    **dict.fromkeys(("proposed", "same", "suppressed", "changes", "conflicts", "same_thing"), 0),
+    "dropped": {},
+}
 
 
 class Fake:
@@ -140,7 +144,7 @@ def test_a_reading_proposes_facts_with_hash_checked_evidence(session: Session, s
     job = distillation.run(sole_job(session, now).pk, now, Fake(of_each_message))
     assert job is not None
     assert (job.status, job.attempts, job.error) == (JobStatus.DONE, 1, "")
-    assert job.counts == {"proposed": 1, "same": 0, "suppressed": 0, "dropped": {}}
+    assert job.counts == {**NONE, "proposed": 1}
     fact = Fact.objects.get()
     assert (fact.status, fact.source, fact.distiller, fact.prompt_version) == (
         Status.PROPOSED,
@@ -270,7 +274,7 @@ def test_a_session_that_goes_on_is_read_again_and_nothing_twice(session: Session
     reader = Fake(lambda seen: [whole(seen[0]), whole(seen[1], key="user_preference:calls", value="never")])
     job = distillation.run(sole_job(session, now).pk, now, reader)
     assert job is not None
-    assert job.counts == {"proposed": 1, "same": 1, "suppressed": 0, "dropped": {}}
+    assert job.counts == {**NONE, "proposed": 1, "same": 1}
     assert sorted(Fact.objects.values_list("key", "times_seen")) == [
         ("user_preference:calls", 1),
         ("user_preference:contact_channel", 1),
@@ -349,7 +353,7 @@ def test_half_a_reading_leaves_nothing(session: Session, now: datetime, monkeypa
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(distillation, "_close", fail)
+        patched.setattr(readings, "_close", fail)
         job = distillation.run(sole_job(session, now).pk, now, Fake(of_each_message))
     assert job is not None
     assert (job.status, Fact.objects.count(), Evidence.objects.count()) == (JobStatus.RETRY, 0, 0)

@@ -6,17 +6,18 @@ What a reading did is noted as it goes (`Notes`), so that a worker that dies has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memory import tokens
+from memory import privacy, tokens
 from memory.distillers.hosted import candidates, pieces, prompt
 from memory.distillers.hosted.calls import Ask, Model, Reply, Trouble
 from memory.distillers.hosted.pieces import Piece
 from memory.distillers.hosted.replies import Parsed, Said, parse
 from memory.transcript import Candidate, Seen
+from memory.types import TYPES, FactType
 
 MOST_OUTPUT = 8_000  # tokens of a reply, the model's thoughts included
 
@@ -80,7 +81,7 @@ class HostedDistiller:
         *,
         notes: Notes | None = None,
         examples: Sequence[prompt.Example] = (),
-        more_types: Sequence[str] = (),
+        types: Mapping[str, FactType] = TYPES,
         piece_tokens: int = pieces.PIECE_TOKENS,
     ) -> None:
         self.NAME = f"{model.provider}:{model.model}"[:40]
@@ -90,8 +91,9 @@ class HostedDistiller:
         self.pieces = 0
         self._model = model
         self._notes: Notes = notes or ForgetfulNotes()
-        self._system = prompt.system(examples, more_types)
-        self._schema = prompt.schema(more_types)
+        self._types = types
+        self._system = prompt.system(types, examples)
+        self._schema = prompt.schema(types)
         self._piece_tokens = piece_tokens
 
     def read(self, observations: Sequence[Seen], *, timezone: str, now: datetime) -> list[Candidate]:
@@ -101,15 +103,15 @@ class HostedDistiller:
         turns = pieces.turns_of(observations, zone)
         numbered = {turn.number: turn.seen for turn in turns}
         self.gaps, self.dropped, self.pieces = [], Counter(), 0
-        found: list[Candidate] = []
+        found: list[list[Candidate]] = []
         for piece in pieces.cut(turns, self._piece_tokens):
             for said, part in self._read(piece):
                 # The person's own words before what machines printed, where the model named no observation.
                 order = sorted((turn.number for turn in part.turns), key=lambda one: numbered[one].role != "user")
-                found += candidates.build(said, numbered, order, zone, self.dropped)
-        if self.gaps and len(self.gaps) == self.pieces and not found:
+                found.append(candidates.build(said, numbered, order, zone, self.dropped))
+        if self.gaps and len(self.gaps) == self.pieces and not any(found):
             raise UnusableReply(self.gaps[0])
-        return candidates.merge(found)
+        return candidates.merge(found, self._types)
 
     def _read(self, piece: Piece) -> list[tuple[tuple[Said, ...], Piece]]:
         """What the model said of a piece; where it is too long for the model, of its halves."""
@@ -118,15 +120,15 @@ class HostedDistiller:
         try:
             return [(self._said(piece), piece)]
         except Trouble as trouble:
-            if trouble.outcome != "too_long":
+            if trouble.outcome != "too_long" or piece.tokens < pieces.SMALLEST_PIECE:
                 raise
+        if len(piece.turns) == 1:
+            self.pieces += 1
+            self.gaps.append("too_long")
+            return []
         # Learned once: what is too long for this model is cut before it is sent from now on.
         self._piece_tokens = piece.tokens // 2
-        if len(piece.turns) > 1 and self._piece_tokens >= pieces.SMALLEST_PIECE:
-            return self._split(piece)
-        self.pieces += 1
-        self.gaps.append("too_long")
-        return []
+        return self._split(piece)
 
     def _split(self, piece: Piece) -> list[tuple[tuple[Said, ...], Piece]]:
         parts = pieces.cut(piece.turns, self._piece_tokens, overlap=self._piece_tokens // 8)
@@ -142,11 +144,13 @@ class HostedDistiller:
         self.pieces += 1
         if parsed.malformed and parsed.facts:
             self.dropped["malformed"] += parsed.malformed
+        # Cleaned like everything from outside: no half characters, no secrets.
+        facts = [privacy.clean_json(one.as_json()).value for one in parsed.facts]
         if parsed.fault:
             self.gaps.append(parsed.fault)
         else:
-            self._notes.keep(key, [one.as_json() for one in parsed.facts])
-        return parsed.facts
+            self._notes.keep(key, facts)
+        return tuple(Said.from_json(one) for one in facts)
 
     def _asked(self, turns: tuple[tuple[str, str], ...]) -> Parsed:
         """The model's answer; one that cannot be used is shown to it once, and the better of the two counts."""

@@ -89,7 +89,8 @@ class AnthropicModel:
                         continue
                     wait = retry_after(refused.response.headers)
                     raise Trouble(outcome, wait, since(started)) from None
-                except anthropic.AnthropicError:
+                # What is no JSON, or no HTTP, comes out of the SDKs as it is.
+                except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError):
                     raise Trouble("unavailable", milliseconds=since(started)) from None
                 if len(shapes) > 1:
                     _taken[address] = place

@@ -79,6 +79,7 @@ def outcome_of(status: int, said: str) -> str:
     return "bad_request" if 400 <= status < 500 and status != 409 else "unavailable"
 
 
+_DATE_LENGTH = len("Mon, 30 Nov 2026 12:00:00 GMT")  # a gateway may add a second one behind a comma
 _TOO_LONG = ("prompt is too long", "context length", "context_length", "context window", "maximum context", "too large")
 _NO_CREDIT = ("insufficient_quota", "credit balance", "billing")
 
@@ -99,7 +100,7 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
 
 def _moment(written: str) -> datetime | None:
     try:
-        moment = email.utils.parsedate_to_datetime(written)
+        moment = email.utils.parsedate_to_datetime(written[:_DATE_LENGTH])
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -13,13 +13,15 @@ from typing import Any
 from memory.distillers.hosted import quotes
 from memory.distillers.hosted.prompt import ABOUT
 from memory.distillers.hosted.replies import Said
+from memory.lint import faults
 from memory.rendering import one_line
 from memory.transcript import Candidate, Quote, Seen
-from memory.types import TYPES, type_of
+from memory.types import OTHER, TYPES, FactType
 
 MOST_QUOTES = 3
 GRACE = timedelta(days=14)  # a commitment is of use a little after its day
 KEY_LIMIT = 200
+VALUE_LIMIT = 1_000  # characters of its JSON
 
 # Whom a type is about where the model does not say.
 _ABOUT = {
@@ -62,41 +64,40 @@ def build(
     return made
 
 
-def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The same lesson of two pieces once: same key and value, same sentence, or same words quoted for the same type.
+def merge(pieces: Iterable[Sequence[Candidate]], types: Mapping[str, FactType] = TYPES) -> list[Candidate]:
+    """The candidates of all pieces, the same lesson once: same key and value, same sentence, or, of two pieces that
+    overlap, the same words quoted for the same type.
 
-    Of a type that holds one value per key the later stands; where both say the same, their quotes are joined.
+    Of a type that holds one value per key the later stands; where both say the same, their quotes are joined. One that
+    will be dropped anyway never takes the place of another.
     """
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        for place, other in enumerate(kept):
-            if _says_the_same(candidate, other):
-                joined = dict.fromkeys((*other.quotes, *candidate.quotes))
-                kept[place] = replace(candidate, quotes=tuple(joined)[:MOST_QUOTES])
-                break
-            if _replaces(candidate, other):
-                kept[place] = candidate
-                break
-        else:
-            kept.append(candidate)
-    return kept
+    kept: list[tuple[int, Candidate]] = []
+    for piece, candidates in enumerate(pieces):
+        for candidate in candidates:
+            for place, (other_piece, other) in enumerate(kept):
+                if not _holds(candidate) or (candidate.type, candidate.about) != (other.type, other.about):
+                    continue
+                if _says_the_same(candidate, other):
+                    joined = dict.fromkeys((*other.quotes, *candidate.quotes))
+                    kept[place] = piece, replace(candidate, quotes=tuple(joined)[:MOST_QUOTES])
+                    break
+                overlaps = piece != other_piece and set(candidate.quotes) == set(other.quotes)
+                if overlaps or (candidate.key == other.key and types.get(candidate.type, OTHER).single_valued):
+                    kept[place] = piece, candidate
+                    break
+            else:
+                kept.append((piece, candidate))
+    return [candidate for _, candidate in kept]
+
+
+def _holds(candidate: Candidate) -> bool:
+    return bool(candidate.quotes) and all(quote.end for quote in candidate.quotes) and not faults(candidate.text)
 
 
 def _says_the_same(one: Candidate, other: Candidate) -> bool:
-    if (one.type, one.about) != (other.type, other.about):
-        return False
     return _folded(one.text) == _folded(other.text) or (
         one.key == other.key and _folded(one.value) == _folded(other.value)
     )
-
-
-def _replaces(one: Candidate, other: Candidate) -> bool:
-    if (one.type, one.about) != (other.type, other.about):
-        return False
-    if one.key == other.key and type_of(one.type).single_valued:
-        return True
-    # The overlap of two pieces, read twice and worded twice.
-    return bool(one.quotes) and set(one.quotes) == set(other.quotes)
 
 
 def _folded(value: Any) -> str:
@@ -126,17 +127,19 @@ def _candidate(said: Said, found: tuple[Quote, ...], zone: tzinfo) -> Candidate:
         tuple(dict.fromkeys(found)),
         said.about if said.about in ABOUT else _ABOUT.get(type_, "repo" if type_ in TYPES else "project"),
         nature="sentiment" if type_ == "sentiment" else "factual",
+        use="historical" if said.use == "historical" else "actionable",
         expires_at=due + GRACE if due is not None else ends,
     )
 
 
 def _sentence(said: Said) -> str:
-    """Its text, else its value where that is a sentence, else both in the shortest one there is."""
-    text = one_line(said.text or (said.value if isinstance(said.value, str) else ""))
-    if text and not said.text and len(text.split()) < 3:
-        text = f"{said.key.rpartition(':')[2]} is {text}"
-    elif not text:
-        text = f"{said.key.rpartition(':')[2]} is {one_line(json.dumps(said.value, ensure_ascii=False, default=str))}"
+    """Its text, else its value where that is a sentence, else the plainest one that both make."""
+    text = one_line(said.text)
+    if not text:
+        value = said.value if isinstance(said.value, str) else json.dumps(said.value, ensure_ascii=False)
+        text = one_line(value)
+        if len(text.split()) < 3:
+            text = f"The value of {said.key.rpartition(':')[2]} is {text}"
     return text if text.endswith((".", "!", "?", "。", "！", "？", "…", "”", '"', ")", "）", "」", "`")) else f"{text}."
 
 
@@ -148,6 +151,8 @@ def _key(type_: str, said: Said) -> str:
 
 def _value(said: Said, type_: str, due: datetime | None) -> Any:
     value = said.value if said.value is not None else said.text
+    if len(json.dumps(value, ensure_ascii=False)) > VALUE_LIMIT:
+        value = said.text
     if type_ == "commitment" and due is not None:
         return {"what": value, "due": due.isoformat(), "due_on": due.isoformat()}
     if type_ == "problem" and said.state in ("open", "solved"):

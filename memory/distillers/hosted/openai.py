@@ -92,7 +92,8 @@ class OpenAIModel:
                         continue
                     wait = retry_after(refused.response.headers)
                     raise Trouble(outcome, wait, since(started)) from None
-                except openai.OpenAIError:
+                # What is no JSON, or no HTTP, comes out of the SDKs as it is.
+                except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError):
                     raise Trouble("unavailable", milliseconds=since(started)) from None
                 _taken[address] = place
                 return _reply(completion, ask, since(started))

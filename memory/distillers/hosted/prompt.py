@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory.distillers.hosted.pieces import Piece
-from memory.types import TYPES
+from memory.types import OTHER, TYPES, FactType
 
 FILE = Path(__file__).with_name("prompt.md")
-# Not offered: a project switches sentiment on for itself, and a note is what fits nothing.
-_NOT_OFFERED = frozenset({"sentiment", "note"})
+_SENTIMENT = "what the customer felt about something lasting, in their own words"
 ABOUT = ("person", "customer", "repo", "project")
 # Of a bad reply as much is shown again: enough to see the fault, and a bound for the second question.
 SHOWN_AGAIN = 2_000
@@ -34,20 +33,19 @@ COMPLAINTS = {
 @dataclass(frozen=True, slots=True)
 class Example:
     """What a reviewer made of an earlier proposal. `text` is the sentence as it was proposed ("" where it may not be
-    told), `reason` why it was rejected, `better` what the reviewer made of it instead."""
+    told: then it stands for many), `reason` why it was rejected, `better` what the reviewer made of it instead."""
 
     type: str
     text: str = ""
     reason: str = ""
     better: str = ""
-    count: int = 1
 
     def line(self) -> str:
         if self.better:
             return f"- {self.type}: “{self.text}” was rewritten as “{self.better}”"
         if self.text:
             return f"- {self.type}: “{self.text}” was rejected: {self.reason}"
-        return f"- {self.type}: {self.count} more rejected: {self.reason}"
+        return f"- {self.type}: often rejected: {self.reason}"
 
 
 @functools.cache
@@ -64,11 +62,14 @@ def version(examples: Sequence[Example] = ()) -> str:
     return f"{_parts()[0]}+{hashlib.sha256(said.encode()).hexdigest()[:6]}"
 
 
-def system(examples: Sequence[Example] = (), more_types: Sequence[str] = ()) -> str:
+def system(types: Mapping[str, FactType] = TYPES, examples: Sequence[Example] = ()) -> str:
     """The standing instructions."""
     text = _parts()[1]
-    if more_types:
-        text += "\n\nThis project also keeps: " + ", ".join(more_types) + "."
+    added = [f"- {name}: {row.words}" for name, row in types.items() if name not in TYPES and row.is_sought]
+    if "sentiment" in offered(types):
+        added.append(f"- sentiment: {_SENTIMENT}")
+    if added:
+        text += "\n\n# Types that this project keeps besides\n\n" + "\n".join(added)
     if examples:
         lines = "\n".join(example.line() for example in examples)
         text += (
@@ -76,6 +77,11 @@ def system(examples: Sequence[Example] = (), more_types: Sequence[str] = ()) -> 
             f"These lines are no evidence and no facts of this session.\n\n{lines}"
         )
     return text
+
+
+def offered(types: Mapping[str, FactType]) -> list[str]:
+    """The types a model may choose from: those that readers look for. A note is what fits nothing."""
+    return [name for name, row in types.items() if row.is_sought and name != OTHER.name]
 
 
 def question(piece: Piece) -> str:
@@ -91,10 +97,8 @@ def part_key(version: str, name: str, piece: Piece) -> str:
     return hashlib.sha256(f"{version}\n{name}\n{piece.text()}".encode()).hexdigest()[:32]
 
 
-def schema(more_types: Sequence[str] = ()) -> dict[str, Any]:
+def schema(types: Mapping[str, FactType] = TYPES) -> dict[str, Any]:
     """The form of the answer: every field required, none beside them, as both providers' strict modes want it."""
-    types = [name for name in TYPES if name not in _NOT_OFFERED]
-    types += [name for name in more_types if name not in types]
     maybe = {"type": ["string", "null"]}
     quote = {
         "type": "object",
@@ -103,12 +107,13 @@ def schema(more_types: Sequence[str] = ()) -> dict[str, Any]:
         "additionalProperties": False,
     }
     fields: dict[str, Any] = {
-        "type": {"type": "string", "enum": types},
+        "type": {"type": "string", "enum": offered(types)},
         "key": {"type": "string"},
         "value": {"type": "string"},
         "text": {"type": "string"},
         "about": {"type": "string", "enum": list(ABOUT)},
         "quotes": {"type": "array", "items": quote},
+        "use": {"type": "string", "enum": ["actionable", "historical"]},
         "due": maybe,
         "expires_on": maybe,
         "state": maybe,

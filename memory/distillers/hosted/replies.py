@@ -39,6 +39,7 @@ class Said:
     text: str
     quotes: tuple[tuple[int | None, str], ...] = ()
     about: str = ""
+    use: str = ""
     due: str = ""
     expires_on: str = ""
     state: str = ""
@@ -198,6 +199,7 @@ def _said(entry: dict[str, Any]) -> Said | None:
         quotes=tuple(_quotes(entry)),
         # Whoever names a subject of a session speaks of its customer.
         about=_word(entry.get("about")) or ("customer" if _word(entry.get("entity")) else ""),
+        use=_word(entry.get("use")),
         due=_word(entry.get("due")),
         expires_on=_word(entry.get("expires_on")),
         state=_word(entry.get("state")),
