@@ -90,7 +90,7 @@ _ALIKE = ({"environment", "owning_file"}, {"environment", "customer_fact"}, {"en
 
 
 def _is_echo(candidate: Candidate, other: Candidate) -> bool:
-    if candidate.text == other.text or _is_one_port(candidate, other):
+    if candidate.text == other.text or _is_one_port(candidate, other) or _holds_its_value(candidate, other):
         return True
     kinds = {candidate.type, other.type}
     return candidate.quotes[0] == other.quotes[0] and (len(kinds) == 1 or kinds in _ALIKE)
@@ -100,6 +100,12 @@ def _is_one_port(candidate: Candidate, other: Candidate) -> bool:
     """A port told by a person and proved by a run is one lesson, whatever name each gave the service."""
     ports = [one.value.get("port") if isinstance(one.value, dict) else None for one in (candidate, other)]
     return candidate.type == other.type and ports[0] is not None and ports[0] == ports[1]
+
+
+def _holds_its_value(candidate: Candidate, other: Candidate) -> bool:
+    """A setting that a run proved, told again with the same long value."""
+    value = other.value.get("value", "") if isinstance(other.value, dict) else ""
+    return candidate.type == other.type == "environment" and len(str(value)) >= 8 and str(value) in candidate.text
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -24,6 +24,7 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"^(?:it|this|which|that)\s+(?=\w+s\b)", re.IGNORECASE)
+_NO_SUBJECT = re.compile(r"^(?:in|on|at|by|from|for|to|of|with|and|or|but|so|because|when|if|as)\b", re.IGNORECASE)
 _CODE_NAME = re.compile(r"\(`?(\w+)`?\)|`([\w.]+)(?:\(\))?`|\b(\w+_\w+)\b")
 _VERB_FIRST = re.compile(
     r"^(?!(?:the|a|an|it|this|that|we|i|you|there|fixed?|done|ok"
@@ -33,11 +34,13 @@ _DESCRIBED = re.compile(r"^edit\s+(?P<path>\S+?):\s+(?P<what>.+)$", re.IGNORECAS
 
 
 def read(session: Session) -> Iterator[Candidate]:
-    asked = next((said for said in session.said_by_user if _WHY.search(said.text)), None)
-    if asked is None or session.language != "en":
+    if session.language != "en" or not any(_WHY.search(said.text) for said in session.said_by_user):
         return
     for edit in session.steps:
-        if not edit.is_edit or edit.at < asked.at or edit.outcome != "succeeded" or not edit.path:
+        if not edit.is_edit or edit.outcome != "succeeded" or not edit.path:
+            continue
+        asked = _asked_before(session, edit)
+        if asked is None:
             continue
         proof = _proof(session, edit)
         cause = _cause(session, asked, edit)
@@ -61,6 +64,13 @@ def read(session: Session) -> Iterator[Candidate]:
             text,
             tuple(one for one in quotes if one),
         )
+
+
+def _asked_before(session: Session, edit: Step) -> Sentence | None:
+    """The question that the edit answers: in the last two messages of the person before it."""
+    before = [said for said in session.said_by_user if said.at < edit.at]
+    recent = sorted({said.at for said in before})[-2:]
+    return next((said for said in before if said.at in recent and _WHY.search(said.text)), None)
 
 
 def _as_told(session: Session, asked: Sentence, edit: Step, proof: Step) -> Iterator[Candidate]:
@@ -113,7 +123,7 @@ def _cause(session: Session, asked: Sentence, edit: Step) -> tuple[Sentence, str
         last = plain(clauses[-1])
         if _PRONOUN.match(last) and name:
             found = said, _PRONOUN.sub(f"{next(group for group in name.groups() if group)} ", last)
-        elif len(clauses) > 1 and has_identifier(last):
+        elif len(clauses) > 1 and has_identifier(last) and not _NO_SUBJECT.match(last):
             found = said, last
     return found
 

@@ -126,7 +126,13 @@ def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | No
     by_user = sentence.seen.role == "user"
     patterns = (_PROMISE, _REQUEST) if by_user else (_PROMISE, _SWORN, _ARRANGED, _PRESENT, _EXPECTED)
     hit = next((hit for pattern in patterns if (hit := pattern.match(clause))), None)
-    if hit is None or _CONDITION.search(clause) or (when := dates.find(clause, session.moment(sentence.seen))) is None:
+    said_at = session.moment(sentence.seen)
+    if (
+        hit is None
+        or _CONDITION.search(clause)
+        or (when := dates.find(clause, said_at)) is None
+        or when.is_over_soon(said_at)
+    ):
         return None
     start = hit.start("what")
     by = when.lead if when.lead in _LEADS else "by" if when.is_end else "on"

@@ -59,7 +59,8 @@ _ADDRESS_ENDS = (
 )
 _ADDRESS = (
     re.compile(
-        r"\b(?:(?:my|our|the) (?:new |home |office |billing |shipping |postal |delivery |correct )*address is(?: now)?"
+        r"\b(?:(?:my|our|the) (?:new |home |office |billing |shipping |postal |delivery "
+        r"|correct )*address(?:es)?(?: is(?: now)?)?:?"
         r"|(?:I|we)(?:'ve| have)? (?:just |recently )?moved to|(?:I|we) (?:now )?live at)\s*:?\s"
         rf"(?P<place>(?!the\b)[^.;!?]*?\d[^.;!?]*?){_ADDRESS_ENDS}",
         re.IGNORECASE,

@@ -122,6 +122,10 @@ class When:
             return self.at.astimezone(said_at.tzinfo)
         return datetime.combine(self.day, self.clock or time(23, 59), tzinfo=said_at.tzinfo)
 
+    def is_over_soon(self, said_at: datetime) -> bool:
+        """ "Today", without a time of day: over before anybody reads of it."""
+        return self.clock is None and self.day == said_at.date()
+
     def shown(self, said_at: datetime) -> str:
         local = self.due(said_at)
         if self.clock is None:

@@ -74,6 +74,10 @@ def _repairs(session: Session) -> Iterator[_Repair]:
             # What was tried in vain in between hides the difference to the first attempts.
             tried = (shell.difference(attempts[index].simple, after.simple) for index in reversed(same))
             changed = next((one for one in tried if one is not None and not one.is_nothing), changed)
+        elif changed.replaced and len(same) > 1:
+            # A flag that was tried in vain stands where the right one went: what matters is that one was added.
+            first = shell.difference(attempts[same[0]].simple, after.simple)
+            changed = first if first is not None and first.added else changed
         if not changed.is_nothing and (shell.difference(before.simple, last.simple) or changed).is_nothing:
             after, changed = last, shell.Difference()  # in the end it went without that change
         prepared = tuple(_prepared(session, before, after))
@@ -165,6 +169,11 @@ def _instead(session: Session, repair: _Repair) -> Candidate | None:
 
 
 def _installed(session: Session, repair: _Repair) -> Candidate | None:
+    told = [
+        (step, simple) for step, simple in repair.prepared if packages(simple) is not None and is_preparation(simple)
+    ]
+    if told and not packages(told[-1][1]):
+        return None  # something had to run after it was installed
     for step, simple in reversed(repair.prepared):
         names = packages(simple)
         if not names or not is_plain_install(simple):
@@ -192,9 +201,15 @@ def _run_before(session: Session, repair: _Repair) -> Candidate | None:
             continue
         if not (is_preparation(simple) or _is_first_step(repair, simple)) or _was_in_vain(session, repair, simple):
             continue
-        text = phrase(
-            "until_run", session.language, goal=_shown(repair.goal), cure=_shown(simple), error=repair.error.shown
+        whole = step.command.strip()
+        together = (
+            step is not repair.after.step
+            and len(step.commands) > 1
+            and len(whole) <= MAX_SHOWN_CHARS
+            and "\n" not in whole
         )
+        cure = whole.replace("`", "'") if together else _shown(simple)
+        text = phrase("until_run", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
         key = f"fix:{_goal_key(repair.goal)}.{topic(simple.shown)}"
         return _made("fix", key, {"run_first": simple.shown}, text, [repair.error.quote, quote_call(step)])
     return None

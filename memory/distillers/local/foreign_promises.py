@@ -113,7 +113,11 @@ def _candidate(session: Session, said: Sentence, tongue: _Tongue, language: str)
     said_at = session.moment(said.seen)
     by_user = said.seen.role == "user"
     when = dates.find(body, said_at)
-    if when is None or (by_user and not session.is_support and not tongue.request.search(body)):
+    if (
+        when is None
+        or when.is_over_soon(said_at)
+        or (by_user and not session.is_support and not tongue.request.search(body))
+    ):
         return None
     if by_user and tongue.request.search(body):
         form = tongue.asked

@@ -59,9 +59,12 @@ ORDER = patterns(
     rf"^(?:merci de )?(?:ne |n['’])(?:m['’]|me |nous )?(?:{_FR_VERB}|\w+er) (?:jamais|plus)\b|^ne (?:jamais"
     rf"|plus) \w+er\b",
     r"^merci de (?:toujours|ne (?:jamais|plus))\b",
+    r"^(?:pourriez|pouvez)-vous\b.*\b(?:toujours|jamais|uniquement|seulement|désormais)\b",
+    r"^(?:könnten|können) sie\b.*\b(?:immer|nur|nie|künftig)\b|^(?:podrían?|puede[n]?)\b.*\b(?:siempre|solo|sólo"
+    r"|nunca|únicamente)\b",
     r"(?:必ず|常に|いつも|絶対に|毎回|全て|すべて).*(?:ください|お願い|ほしい|こと|禁止|ように)|(?:するのは"
     r"|は)禁止(?:です)?",
-    r"^(?:请|請|麻烦)?(?:总是|总要|始终|一律|每次都?|永远不?要?|千万(?:别|不要)|必ず|常に|いつも|絶対に)",
+    r"^(?:请|請|麻烦)?(?:总要|始终|一律|每次都?要?|永远不?要|千万(?:别|不要))(?!这么|那么|很)",
     r"(?:以后都|以后不要|以后别|一定不要|今后都|一律(?:用|写|使用|采用|放|走)|不要再|别再)",
     r"^(?:请|請).*(?:始终|总是|一律|永远|都要|必须)",
     r"^(?:\w*(?:melo|te|le|lo)|veuillez|\w+ez(?:-moi)?|\w+en sie|\w+e mir)\b.*\b(?:siempre|nunca|immer|nie(?:mals)?"
@@ -75,7 +78,8 @@ WISH = patterns(
     r"|希望します",
 )
 HOUSE_RULE = patterns(
-    r"^(?:hier |bei uns |wir )(?:\w+ )?(?:nutzen|verwenden|benutzen|schreiben|nehmen) (?:wir )?.+\b(?:statt|nicht"
+    r"^(?:hier |bei uns |wir |in (?:diesem|unserem) \w+ )(?:\w+ )?(?:nutzen|verwenden|benutzen|schreiben"
+    r"|nehmen) (?:wir )?.+\b(?:statt|nicht"
     r"|kein\w*|immer|nur)\b",
     r"^(?:aquí |en este (?:repo|repositorio|proyecto),? )?(?:usamos|utilizamos|escribimos) .+\b(?:en vez de"
     r"|en lugar de|no|nunca|siempre)\b",
@@ -112,5 +116,6 @@ ONLY_LOOKS_SO = patterns(
     r"^je préfère (?:ça|cela|la (?:première|deuxième|seconde)|le (?:premier|deuxième|second))\b",
     r"^prefiero (?:eso|esto|esa|la (?:primera|segunda|otra)|el (?:primero|segundo))\b",
     r"^ich (?:bevorzuge|nehme) (?:das|die erste|die zweite|den ersten|den zweiten)\b",
-    r"(?:まだ|いつも)(?:エラー|失敗|落ち|動か)|(?:总是|一直|老是)(?:报错|失败|崩溃|不行|出错|卡)",
+    r"いつも(?:ありがと|お世話|助か)|(?:总是|一直)(?:这么|那么|很)|\b(?:immer so|siempre tan|toujours aussi)\b"
+    r"|(?:まだ|いつも)(?:エラー|失敗|落ち|動か)|(?:总是|一直|老是)(?:报错|失败|崩溃|不行|出错|卡)",
 )

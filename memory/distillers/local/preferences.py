@@ -14,9 +14,16 @@ from memory.languages import language_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
-_POLITE_QUESTION = re.compile(r"(?:can|could|would|will) you please (?:always|never|stop)\b", re.IGNORECASE)
+_POLITE_QUESTION = re.compile(
+    r"(?:can|could|would|will) you please\b|(?:can|could) you (?:only|never|always) (?:call|write|contact|text"
+    r"|ring|e-?mail)\b"
+    r"|(?:can|could) you (?:call|write|contact|text|ring|e-?mail) (?:to )?(?:me|us) only\b|(?:pourriez"
+    r"|pouvez)-vous\b|(?:könnten|können) sie\b|(?:podrían?"
+    r"|puede[n]?)\b",
+    re.IGNORECASE,
+)
 _TOLD_TO_AGENT = any_of(
-    r"^(?:can|could|would|will) you please\s+",
+    r"^(?:can|could|would|will) you (?:please\s+)?",
     r"^(?:please|kindly|just)\s+",
     r"^you (?:should|must|need to|have to)\s+(?=always|never|only)",
     r"^you (?:may|can|should)\s+(?=call|phone|ring|contact|reach|text|e-?mail|write|message|notify|only)",
@@ -42,6 +49,9 @@ _SPLITS_FRAMED = any_of(
 _REASON = any_of(
     r",\s*(?:because|since|as|for)\s+(?:i|we|it|that|the|this|my|our)\b.*$",
     r",\s*(?:i|i'm|i've|it|it's|that's|the|my|we|we're|they|she|he)\s+(?!(?:not|never|only)\b)\w+.*$",
+    r",\s+(?!(?:not|never|only|always|instead|unless|except|and|or|but|for|in|on|with|without|please|even"
+    r"|including|when|if)\b)"
+    r"(?:\w+\s+){1,4}?(?:is|are|was|were|has|have|gets?|makes?|works?)\b.*$",
     r",\s*(?:ich|es|das|mein\w*|wir|weil|denn|da)\s+\w+.*$|,\s*(?:porque|es que|ya que|mi|yo|tengo|trabajo"
     r"|soy)\s+\w+.*$",
     r",\s*(?:car|parce que?|je|j['’]\w+|c['’]est|mon|ma|on)\s*\w+.*$",
@@ -124,9 +134,9 @@ _COMMITS = re.compile(r"\bcommit messages?\b|\bcommits\b", re.IGNORECASE)
 
 def read(session: Session) -> Iterator[Candidate]:
     for sentence in session.said_by_user:
-        if not (sentence.is_firm or (sentence.is_meant and _POLITE_QUESTION.match(sentence.text))) or ONE_OFF.search(
-            wishes.FRAME.sub("", without_openers(sentence.text))
-        ):
+        body = without_openers(sentence.text)
+        is_polite = sentence.is_meant and _POLITE_QUESTION.match(body) is not None
+        if not (sentence.is_firm or is_polite) or ONE_OFF.search(wishes.FRAME.sub("", body)):
             continue
         if _DIAGNOSIS.search(sentence.text):
             continue  # a wish tied to a diagnosis is for a person to write down, without the diagnosis
@@ -205,7 +215,7 @@ def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
         "customer" if session.is_support or (not session.is_coding and _is_to_customer(wish, language)) else "person"
     )
     who = "customer" if about == "customer" else "user"
-    text = as_sentence(_in_third_person(wish, who) if language == "en" else wish, language)
+    text = as_sentence(_in_third_person(wish, who) if language == "en" else wish.rstrip(" ?？"), language)
     if not fits(text) or faults(text):
         return None
     return Candidate("user_preference", f"user_preference:{_key(wish)}", {"wish": text}, text, (quote,), about)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memory.distillers.local import dates
 from memory.distillers.local.words import any_of
@@ -41,7 +42,7 @@ HEDGED = any_of(
 )
 HYPOTHETICAL = any_of(
     r"\bif (?:i|we|you|they|he|she|it|the|a|an|this|that|someone|anyone)\b.*\b(?:would|could|might|were|had)\b",
-    r"\b(?:what if|suppose|imagine|let's say|say we|hypothetically|for example|e\.g\.|as an example|wish|pretend)\b",
+    r"\b(?:what if|suppose|imagine|let's say|say we|hypothetically|as an example|wish|pretend)\b",
     r"\b(?:would (?:you|it|we|they)|should (?:we|i|it)|could (?:we|you)|in theory|thinking (?:of"
     r"|about)|considering)\b",
     r"\b(?:supongamos|imagina(?:te|mos)?|en teoría|angenommen|wenn .* würde|stell dir vor|supposons|imaginons"
@@ -90,8 +91,10 @@ REPORTED = any_of(
     r"|爸爸|同学)|友人|隣人"
     r"|母|父",
     r"\b(?:that|which|it) (?:says?|reads?|states?)\b|^translate\b",
-    r"^(?:write|add|put|insert) (?:a|an|the|this|another)?\s*(?:line|sentence|note|comment|readme|text"
-    r"|section|letter)\b",
+    r"^(?:please )?(?:write|draft|compose|add|put|insert|send|reply with) (?:a|an|the|this|another"
+    r"|me)?\s*(?:\w+ )?(?:line|sentence|note"
+    r"|comment|readme|text|section|letter|e-?mail|mail|message|post|tweet|reply|announcement|invitation|prompt"
+    r"|story|poem)\b",
     r"\b(?:according to|i (?:read|heard)|dice que|dijo que|sagt(?:e)?,? dass|er sagt|sie sagt|dit que"
     r"|il dit|elle dit)\b",
     r"\b(?:mein|meine|unser|unsere|der|die) (?:chef|chefin|kolleg\w*|frau|mann|nachbar\w*|freund\w*|kunde"
@@ -180,17 +183,25 @@ def sentences(seen: Seen, at: int) -> Iterator[Sentence]:
 def _of_line(seen: Seen, at: int, offset: int, line: str) -> Iterator[Sentence]:
     bullet = _BULLET.match(line)
     begin = bullet.end() if bullet else 0
+    for end in (*_stops(line, begin), len(line)):
+        asked = _ASKED_AFTER.match(line[begin:end].strip()) if end - begin < MAX_SENTENCE_CHARS else None
+        borders = (begin, line.index(asked.group(), begin) + asked.end("comma"), end) if asked else (begin, end)
+        for start, stop in pairwise(borders):
+            if (sentence := _cut(seen, at, offset, line, start, stop)) is not None:
+                yield sentence
+        begin = end
+
+
+def _stops(line: str, begin: int) -> Iterator[int]:
+    """Where the sentences of a line end."""
     for stop in _STOP.finditer(line, begin):
         head, tail = line[begin : stop.start()], line[stop.end() :].lstrip()
         if stop.group() == "." and (_ABBREVIATION.search(head) or (_ORDINAL.search(head) and _goes_on(tail))):
             continue
-        if stop.group().startswith("..") or line[begin : stop.start()].count("`") % 2:
+        if stop.group().startswith("..") or head.count("`") % 2:
             continue
-        if (sentence := _cut(seen, at, offset, line, begin, stop.end())) is not None:
-            yield sentence
+        yield stop.end()
         begin = stop.end()
-    if (sentence := _cut(seen, at, offset, line, begin, len(line))) is not None:
-        yield sentence
 
 
 def _goes_on(tail: str) -> bool:
@@ -198,9 +209,19 @@ def _goes_on(tail: str) -> bool:
     return tail[:1].islower() or dates.MONTH.match(tail) is not None
 
 
+# "We are on the Team plan, can we get two more seats?": a statement with a question behind it.
+_ASKED_AFTER = re.compile(
+    r"^(?!(?:if|when|whenever|suppose|say|since|because|in case|once)\b).{15,}?(?P<comma>,)\s+(?:so\s+|and\s+|but\s+)?"
+    r"(?:can|could|may|would|will|is|are|do|does|did|what|how|when|where|why|who|shall|should|kann|können|könnten"
+    r"|puede\w*"
+    r"|podr\w+|pou[rv]\w+)\b[^,]*\?$",
+    re.IGNORECASE,
+)
+
+
 def _cut(seen: Seen, at: int, offset: int, line: str, begin: int, end: int) -> Sentence | None:
     raw = line[begin:end]
-    text = raw.strip()
+    text = raw.strip().rstrip(",")
     if len(text) > MAX_SENTENCE_CHARS or sum(letter.isalnum() for letter in text) < 2:
         return None
     start = offset + begin + (len(raw) - len(raw.lstrip()))

@@ -39,10 +39,18 @@ ORDER = any_of(
     r"^(?:for|in|on|with) [^,]{3,60}, (?:please )?(?:always|never)\b",
     rf"^(?:before|after|for|on|in|with) {_EVERY}s?\b,? (?!i\b|we\b|it\b|the\b|they\b)\w+",
     rf"^(?:please )?(?!i\b|we\b|it\b|the\b|they\b|this\b|that\b)\w+ .*\b(?:before|after|on|for|with) {_EVERY}\b",
+    r"^(?!(?:i|we|it|this|that|you|they|he|she)\b)[\w -]{3,50}? (?:must|has to|have to|should) (?:start|begin|end"
+    r"|be|have|use|contain|follow|go"
+    r"|carry|include)s?\b.*\b(?:here|in (?:this|our) \w+|everywhere)\b",
+    r"^(?!(?:i|we|it|this|that|you|they|he|she)\b)[\w -]{3,50}? (?:is|are|get|gets|go|goes) (?:always|never"
+    r"|only) (?!broken|rejected|failed|blocked)"
+    r"(?:\w+ed|cut|made|done|built|sent|kept|run|put|written|through|to|from|by)\b.*\b(?:here|in (?:this|our) \w+"
+    r"|with us)\b",
     r"^whenever (?:you|we|i)\b.+,",
     r"^(?:when|if|before|after) (?:you|we) [^,]{3,70}, (?:please )?(?:always|never)\b",
     r"^(?!this|that|it )\w.* (?:should|must|shall) (?:always|never)\b",
-    r"^(?:can|could|would|will) you please (?:always|never|stop)\b",
+    r"^(?:can|could|would|will) you (?:please )?(?:always|never|stop|only (?:call|write|contact|text|ring|e-?mail))\b",
+    r"^(?:can|could|would|will) you (?:please )?(?:call|write|contact|text|ring|e-?mail)\b.*\b(?:only|always|never)\b",
     *foreign.ORDER,
 )
 _HABIT = (
