@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import agent_pages, health_pages, home_pages, people_pages, settings_pages, start_pages
+from review import agent_pages, health_pages, home_pages, people_pages, settings_pages, start_pages, type_pages
 
 settings_patterns = [
     path("", home_pages.home, name="home"),
@@ -27,5 +27,8 @@ settings_patterns = [
     path("p/<slug:slug>/keys", agent_pages.issue, name="keys"),
     path("p/<slug:slug>/keys/<int:pk>/revocation", agent_pages.revoke, name="revocation"),
     path("p/<slug:slug>/settings", settings_pages.project_settings, name="settings"),
+    path("p/<slug:slug>/types", type_pages.types, name="types"),
+    path("p/<slug:slug>/types/<str:name>", type_pages.edit, name="type"),
+    path("p/<slug:slug>/types/<str:name>/reset", type_pages.reset, name="type_reset"),
     path("p/<slug:slug>/health", health_pages.project_health, name="health"),
 ]

@@ -53,6 +53,7 @@ PAGES = {
     "sessions-empty": "/p/unheard/sessions",
     "briefs-empty": "/p/unheard/briefs",
     "new": "/p/looks/memory/new",
+    "types": "/p/looks/types",
     "scorecard": "/p/looks/scorecard",
     "scorecard-empty": "/p/unheard/scorecard",
     "transfer": "/p/kinds/transfer",
@@ -98,6 +99,24 @@ def test_every_page_is_whole_and_readable(house: House, theme: str, width: int) 
         if PICTURES:
             page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{theme}.png")
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_link_that_is_the_main_button_is_readable(house: House, theme: str) -> None:
+    page = house.browser_of("rita", theme=theme)
+    decided = house.looks["approved"].rpartition("/")[2]
+    for address, status, words in (
+        (f"/p/looks/review?card={decided}&panel=edit", 409, "Next card"),
+        ("/password/reset/key/1-gone-already", 200, "Send a new link"),
+    ):
+        answer = page.goto(house.home + address)
+        assert answer is not None
+        assert answer.status == status
+        button = page.get_by_role("link", name=words)
+        expect(button).to_be_visible()
+        assert not axe.faults(page)
+        button.hover()
+        assert not axe.faults(page)
 
 
 def test_the_sentence_is_the_largest_and_darkest_thing_on_a_card(house: House) -> None:
