@@ -14,7 +14,7 @@ _SUBJECT = re.compile(
     r"^(?:(?:hi|hello|ok|sorry|well|yes|no)[,.!]? )?(?P<whose>[Mm]y|[Oo]ur|[Yy]our"
     r"|[Tt]he) (?P<what>[a-z][\w-]*(?: (?!is\b|was\b|has\b|had\b|does\b"
     r"|did\b|do\b|are\b|were\b|have\b|will\b|can\b|won't\b|isn't\b|doesn't\b|keeps\b|never\b|still\b"
-    r"|always\b)[\w#-]+){0,3}?) "
+    r"|always\b)[\w#-]+){0,5}?) "
     r"(?:is|was|has|had|does|did|do|are|were|have|will|can|won't|isn't|doesn't|keeps|never|still|always|\w+s)\b"
 )
 _VAGUE = re.compile(r"\b(?:problem|issue|thing|question|reason|way|fact|point|time|team)\b", re.IGNORECASE)
@@ -30,7 +30,7 @@ def named_before(session: Session, sentence: Sentence) -> str:
         hit = _SUBJECT.match(one.text)
         if hit is None or _VAGUE.search(hit["what"]):
             continue
-        whose = "the" if hit["whose"].casefold() == "the" else _owner(one, hit["whose"].casefold())
+        whose = "the" if hit["whose"].casefold() == "the" else _owner(session, one, hit["whose"].casefold())
         return f"{whose} {hit['what']}"
     return ""
 
@@ -46,6 +46,6 @@ def with_name(text: str, named: str) -> str:
     return text[: hit.start()] + told + text[hit.end() :]
 
 
-def _owner(sentence: Sentence, whose: str) -> str:
+def _owner(session: Session, sentence: Sentence, whose: str) -> str:
     is_theirs = (sentence.seen.role == "user") == (whose in ("my", "our"))
-    return "the customer's" if is_theirs else "the"
+    return ("the user's" if session.is_coding else "the customer's") if is_theirs else "the"

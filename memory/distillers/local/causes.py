@@ -24,6 +24,7 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"^(?:it|this|which|that)\s+(?=\w+s\b)", re.IGNORECASE)
+_FIRST_WORDS = re.compile(r"^(?:(?:then|ok|okay|so|just|please|well|right|yes|and|now),?\s+)+", re.IGNORECASE)
 _NO_SUBJECT = re.compile(r"^(?:in|on|at|by|from|for|to|of|with|and|or|but|so|because|when|if|as)\b", re.IGNORECASE)
 _CODE_NAME = re.compile(r"\(`?(\w+)`?\)|`([\w.]+)(?:\(\))?`|\b(\w+_\w+)\b")
 _VERB_FIRST = re.compile(
@@ -140,7 +141,7 @@ def _remedy(session: Session, edit: Step) -> str | None:
     if orders:
         words.append(re.split(r":\s+", without_openers(orders[-1].text))[-1])
     for option in words:
-        option = plain(option).rstrip(" .!")
+        option = _FIRST_WORDS.sub("", plain(option).rstrip(" .!"))
         if _VERB_FIRST.match(option[:1].lower() + option[1:]) and len(option) <= 110:
             return option[:1].lower() + option[1:]
     return None

@@ -53,10 +53,18 @@ _RECURRING = re.compile(
     r"|(?:on the|by the|el día|am|le) \d{1,2}(?:st|nd|rd|th|\.)?|cada \w+|jeden \w+|chaque \w+)\b.*$",
     re.IGNORECASE,
 )
+_RECURRING_EAST = re.compile(
+    r"^\S{2,12}?(?:必须|要|需要|应该)(?:在)?每(?:周|月|个月|年|天|星期)[^，。]*(?:发|交|提交|完成|更新)"
+    r"|^.{2,16}は毎(?:週|月|日|年).*(?:提出|送|出し|行|更新|必要)"
+)
+_WISH_BEHIND = re.compile(
+    r",?\s+(?:and|und|y|et)\s+(?=(?:please|bitte|por favor|merci|always|immer|siempre|toujours)\b)", re.IGNORECASE
+)
 _PERIODIC = any_of(
     r"\b(?:monthly|weekly|daily|quarterly|yearly|annual|every|each)\b",
     r"\b(?:mensual(?:es)?|semanal(?:es)?|diario|anual|cada|mensuel\w*|hebdomadaire\w*|chaque)\b",
-    r"\b(?:monatlich\w*|wöchentlich\w*|jährlich\w*|jeden|monats\w+|wochen\w+)\b",
+    r"\b(?:monatlich\w*|wöchentlich\w*|jährlich\w*|jeden|jede|monats\w*|wochen\w*)\b|每(?:周|月|天|个|年|星期)"
+    r"|毎(?:週|月|日|年)",
 )
 _TASK_DUE = re.compile(
     r"(?P<what>[\w][\w #-]{3,80}?)\s+due\s*(?:on|by|at|:)?\s+(?P<date>\d{4}-\d{2}-\d{2}\S*)", re.IGNORECASE
@@ -251,9 +259,11 @@ def _tasks(session: Session) -> Iterator[Candidate]:
 def _recurring(session: Session) -> Iterator[Candidate]:
     """A duty that comes back: "the monthly report must go out on the 5th"."""
     for sentence in session.said_by_user:
-        body = without_openers(sentence.text)
-        if not sentence.is_firm or not _RECURRING.match(body) or not _PERIODIC.search(body):
+        body = _WISH_BEHIND.split(without_openers(sentence.text))[0]
+        east = next((part for part in re.split(r"[，、]", body) if _RECURRING_EAST.match(part)), "")
+        if not sentence.is_firm or not (east or (_RECURRING.match(body) and _PERIODIC.search(body))):
             continue
+        body = east or body
         text = as_sentence(body, language_of(sentence.text))
         if fits(text) and not faults(text):
             yield Candidate(

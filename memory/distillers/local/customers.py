@@ -103,7 +103,8 @@ _PLAN = (
 )
 _COMPANY = rf"{_CAPITAL.replace('.', '&')}(?:\.\w+)?(?: [A-ZÀ-Ý][\w&-]*){{0,3}}"
 _WORKS = re.compile(
-    rf"\b(?:I work (?:at|for)|[Mm]y (?:company|employer) is(?: called)?|I(?:'m| am) with) (?P<company>{_COMPANY})"
+    rf"\b(?:(?:I|and|now) (?:now )?work (?:at|for)|I(?:'ve| have) joined|[Mm]y (?:company|employer) is(?: called)?"
+    rf"|I(?:'m| am) with) (?P<company>{_COMPANY})"
 )
 _SEATS = re.compile(
     r"\b(?:we (?:have|are|employ|need)|(?:plan|tier|package) (?:and (?:have|use)|with)|(?:company|shop|bakery|firm"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memory.distillers.local.antecedents import named_before, with_name
 from memory.distillers.local.explanations import is_plan
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.services import service_of, setting_key, setting_value
@@ -27,6 +28,8 @@ _NOTED = any_of(
 _NOTED_END = any_of(
     r"[,;–—-]?\s*\b(?:please\s+)?(?:note|remember|write|keep|record)\s+(?:that|this|it)"
     r"(?:\s+(?:down|in mind|for (?:later|next time)))?\s*[.!]*$",
+    r"[,;–—-]\s*please (?:note|remember)\s*[.!]*$|[,;–—-]\s*(?:bitte merken|merk dir das|recuérdalo|à retenir"
+    r"|请记住)\s*[.!。]*$",
     r"[,;]\s*for the record\s*[.!]*$",
 )
 _NO_SUBJECT = (
@@ -51,6 +54,11 @@ _IS_SO = (
         re.IGNORECASE,
     ),
     re.compile(_WHAT + r" (?P<verb>(?:is|are) (?:now )?(?:called|named))\s+(?P<where>.+)$", re.IGNORECASE),
+    # A bare "is" only between a thing and an address that it has instead of another.
+    re.compile(
+        _WHAT + r" (?P<verb>is)\s+(?P<where>`?(?=\S*\w[./:_-]\w)[\w./:_-]+`?,? (?:and )?(?:not|no longer)\b.+)$",
+        re.IGNORECASE,
+    ),
     re.compile(
         r"^(?P<what>(?:el|la|los|las|nuestr[oa]s?) .{3,50}?) (?P<verb>se llama|está en|corre en"
         r"|es)\s+(?P<where>.+)$",
@@ -165,9 +173,11 @@ def _setting(session: Session, sentence: Sentence) -> Candidate | None:
 
 def _noted(session: Session, sentence: Sentence) -> Candidate | None:
     """The user asked for it to be noted."""
-    head = re.sub(r"^(?:(?:ok|okay|good|and|also|so|please)[,.]?\s+)+", "", sentence.text, flags=re.IGNORECASE)
+    head = re.sub(
+        r"^(?:(?:ok|okay|good|fine|well|then|and|also|so|please)[,.]?\s+)+", "", sentence.text, flags=re.IGNORECASE
+    )
     body = _NOTED.sub("", head) if _NOTED.match(head) else _NOTED_END.sub("", head) if _NOTED_END.search(head) else ""
-    body = without_openers(body)
+    body = with_name(without_openers(body), named_before(session, sentence))
     if (
         not body
         or _PERSONAL.search(body)
@@ -220,13 +230,15 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     parts = re.split(r",\s+(?=\w)", body)
     said = ", ".join([parts[0], *(part for part in parts[1:] if _goes_on(part))])
     value = re.split(r"[,，;]\s*|\s+(?:and )?(?:not|never)\s", where)[0]
+    if "ではな" in where:
+        value = re.sub(r"(?:です|だ|である).*$", "", where.split("ではなく")[-1]).strip(" 、。")
     if aspect == "port" and (port := re.search(r"(?<!\d)\d{2,5}(?!\d)", value)):
         value = port.group()
     return _made(session, sentence, said, f"{service_of(hit['what'])}.{aspect}", {aspect: value})
 
 
 def _is_english(hit: re.Match[str]) -> bool:
-    return hit.re in _IS_SO[:2]
+    return hit.re in _IS_SO[:3]
 
 
 def _goes_on(part: str) -> bool:

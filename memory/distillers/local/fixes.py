@@ -25,6 +25,11 @@ MAX_SHOWN_CHARS = 70
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
 
 
+# What code typed on the command line still teaches: that the system lacks a library.
+_LIBRARY = re.compile(r"cannot open shared object|cannot load library|\.h: No such file|image not found")
+_VERSION_ASKED = re.compile(r"(?<=\w)(?:@|==|~=|>=|=)[\w.*-]+$")
+
+
 @dataclass(frozen=True, slots=True)
 class _Attempt:
     step: Step
@@ -87,8 +92,13 @@ def _repairs(session: Session) -> Iterator[_Repair]:
 
 def _goal(step: Step) -> shell.Simple | None:
     """What the line was for: its last command that does more than look; a mere look teaches nothing."""
+    lacks_library = step.result is not None and _LIBRARY.search(step.result.text) is not None
     return next(
-        (simple for simple in reversed(step.commands) if not (simple.is_look or simple.is_probe or simple.is_call)),
+        (
+            simple
+            for simple in reversed(step.commands)
+            if not (simple.is_look or simple.is_call) and (lacks_library or not simple.is_probe)
+        ),
         None,
     )
 
@@ -176,7 +186,7 @@ def _installed(session: Session, repair: _Repair) -> Candidate | None:
         return None  # something had to run after it was installed
     for step, simple in reversed(repair.prepared):
         names = packages(simple)
-        if not names or not is_plain_install(simple):
+        if not names or not is_plain_install(simple) or _is_replaced(session, step, names):
             continue
         language = session.language
         cure = _listed(names, language)
@@ -195,9 +205,18 @@ def _installed(session: Session, repair: _Repair) -> Candidate | None:
     return None
 
 
+def _is_replaced(session: Session, step: Step, names: tuple[str, ...]) -> bool:
+    """Whether one of them was installed again later, in another version."""
+    bare = {_VERSION_ASKED.sub("", name) for name in names}
+    later = [packages(simple) or () for one in session.steps if one.at > step.at for simple in one.commands]
+    return any(_VERSION_ASKED.sub("", name) in bare and name not in names for found in later for name in found)
+
+
 def _run_before(session: Session, repair: _Repair) -> Candidate | None:
     for step, simple in reversed(repair.prepared):
-        if packages(simple) is None or simple.is_test or simple.is_probe:
+        if (names := packages(simple)) is None or simple.is_test or simple.is_probe:
+            continue
+        if _is_replaced(session, step, names):
             continue
         if not (is_preparation(simple) or _is_first_step(repair, simple)) or _was_in_vain(session, repair, simple):
             continue

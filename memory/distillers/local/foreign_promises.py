@@ -28,6 +28,7 @@ class _Tongue:
     by_support: str
     by_customer: str
     asked: str
+    by_then: str = ""  # what stands before the date where a span was named
 
 
 _LOOKING = r"(?:prüf|schau|seh|versteh|hoff|könn|möcht|muss|müss|kann|wär|würd|hätt|hab|bin|sind|war|glaub|denk)"
@@ -47,6 +48,7 @@ _TONGUES = {
         "Zusage vom {day}: {said}",
         "Zusage des Kunden vom {day}: {said}",
         "Wunsch des Kunden vom {day}: {said}",
+        "bis ",
     ),
     "es": _Tongue(
         any_of(
@@ -60,6 +62,7 @@ _TONGUES = {
         "Compromiso del {day}: {said}",
         "Compromiso del cliente del {day}: {said}",
         "Petición del cliente del {day}: {said}",
+        "antes del ",
     ),
     "fr": _Tongue(
         any_of(
@@ -72,6 +75,7 @@ _TONGUES = {
         "Engagement du {day} : {said}",
         "Engagement du client du {day} : {said}",
         "Demande du client du {day} : {said}",
+        "d'ici le ",
     ),
     "zh": _Tongue(
         any_of(
@@ -125,7 +129,7 @@ def _candidate(session: Session, said: Sentence, tongue: _Tongue, language: str)
         form = tongue.by_customer if by_user else tongue.by_support
     else:
         return None
-    lead = f"{body[when.start : when.start + len(when.lead)]} " if when.lead else ""
+    lead = f"{body[when.start : when.start + len(when.lead)]} " if when.lead else tongue.by_then if when.is_end else ""
     gap = " " if language in ("zh", "ja") else ""
     dated = f"{body[: when.start]}{'' if lead else gap}{lead}{when.shown(said_at)}{gap}{body[when.end :]}"
     text = as_sentence(form.format(day=said_at.date().isoformat(), said=dated.strip()), language)

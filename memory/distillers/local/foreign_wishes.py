@@ -91,6 +91,14 @@ HOUSE_RULE = patterns(
     r"^(?:このプロジェクト|うち|弊社|当社|ここ|このリポジトリ)(?:の\w{1,6})?では.+(?:使[いうっ]|統一|書[きいく]|禁止)",
 )
 CONTACT = patterns(
+    r"^(?:请|麻烦).{0,4}用[中英日德法西韩]文(?:回复|回答|写|沟通|交流|跟我)|^(?:日本語|英語|中国語)で(?:答え|回答"
+    r"|返信|書い|お願い|返事)",
+    r"^(?:por favor,? )?(?:resp[oó]nd|contest|escr[ií]b|h[aá]bl)\w*(?:me|nos) en (?:español|inglés|francés|alemán"
+    r"|catalán)\b"
+    r"|^(?:répond|écri|parl)\w*-(?:moi|nous) en (?:français|anglais|allemand|espagnol)\b",
+    r"^(?:bitte )?(?:siezen|duzen) sie (?:mich|uns)\b|^(?:bitte )?(?:sieze?|duze?) (?:mich|uns)\b|^(?:tutoie"
+    r"|vouvoie|tutoyez|vouvoyez)-(?:moi|nous)\b"
+    r"|^(?:trát[ae]|tutéa|tuté[ae])(?:me|nos)\b",
     rf"^(?:bitte )?{_DE_VERB}\b.*\b(?:mich|mir|uns)\b.*\b(?:nur|lieber|nicht|erst|statt|per|nach|vor|zwischen|ab)\b",
     r"^(?:bitte )?(?:nur|ausschließlich|lieber) (?:per|über|telefonisch|schriftlich|nach|vor"
     r"|zwischen)\b.*\b(?:kontakt\w*|melden|anrufen|schreiben|mail\w*)\b",

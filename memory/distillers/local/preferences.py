@@ -37,10 +37,12 @@ _SPLITS = any_of(
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not|no longer|stop|avoid"
     r"|only"
     r"|we (?:never|always|only|don't))\b)",
-    r"(?:,\s*|\s+)(?:y|e)\s+(?=(?:no|nunca|siempre|\w+(?:me|nos))\b)",
+    r"(?:,\s*|\s+)(?:y|e)\s+(?=(?:no (?:me |nos |lo |la )?\w+[ea][sn]?|nunca|siempre|por favor|\w+(?:me|nos)"
+    r"|(?:pon|usa|escribe|haz|deja)\w*)\b)",
     r"(?:,\s*|\s+)und\s+(?=(?:nie|niemals|immer|bitte|keine?|\w+ (?:mir|mich|uns))\b)",
     r"(?:,\s*|\s+)et\s+(?=(?:ne|n['’]|jamais|toujours|\w+-moi)\b)",
-    r"[，,；;]\s*(?=(?:不要|别|请|另外|并且|提交|注释|代码|回复))",
+    r"[，,；;]\s*(?=\S{2,12}?(?:必须|要|需要|应该)(?:在)?每)|[，,；;]\s*(?=(?:不要|别|请|另外|并且|提交|注释|代码"
+    r"|回复))",
 )
 # … and, under a frame that holds for both, before any verb.
 _SPLITS_FRAMED = any_of(

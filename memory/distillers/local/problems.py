@@ -46,7 +46,7 @@ _TAKEN_UP = (
 _COMPLAINT = any_of(
     r"\b(?:does(?:n't| not)|do(?:n't| not)|can(?:'t|not)|won't|never|no longer|stopped|keeps?) \w+",
     r"\b(?:wrong|broken|crash\w*|fail\w*|error|slow|missing|late|stuck|reboot\w*|freez\w*|lost|damaged"
-    r"|leak\w*|grey|empty|twice|down|drops?|disconnect\w*|unavailable|corrupt\w*)\b",
+    r"|leak\w*|grey|empty|twice|down|offline|drops?|disconnect\w*|unavailable|corrupt\w*)\b",
     r"\b(?:geht nicht|funktioniert nicht|kaputt|fehlt|defekt|stürzt|abgestürzt|fehler|langsam|bricht)\b",
     r"\b(?:no funciona|no (?:puedo|carga|llega|aparece)|se (?:reinicia|cae|cuelga|corta)|error|roto|falla|lento)\b",
     r"\b(?:ne (?:marche|fonctionne|s['’]affiche|charge) (?:pas|plus)|en panne|erreur|bloqué\w*|cassé\w*|lent\w*"
@@ -56,6 +56,7 @@ _COMPLAINT = any_of(
 _WISH = any_of(r"\b(?:please|want|wish|prefer|would like|instead)\b")
 # Since when, in words that will not be true tomorrow.
 _SINCE = any_of(
+    r",?\s*\b(?:for )?(?:the )?(?:second|third|fourth|\d+\w\w) time(?: (?:this|in|within) (?:a |one )?\w+)?",
     r",?\s*\b(?:since|from|for) (?:yesterday|this \w+|last \w+|today|a few \w+|\w+day(?: \w+)?)\b",
     r",?\s*\b(?:desde (?:ayer|hoy|esta \w+|hace \w+ \w+)|seit (?:gestern|heute|letzter \w+|\w+tag)|depuis (?:hier"
     r"|ce \w+|cette \w+))\b",

@@ -120,6 +120,14 @@ JOKING = re.compile(
     r"|哈哈|（笑）",
     re.IGNORECASE,
 )
+# A secret spelled out: never a lesson, whatever else the sentence says.
+SECRET_TOLD = re.compile(
+    r"\b(?:pass(?:word|phrase|code)|pwd|pin|secret|api[- ]?key|token|passwor[td]|kennwort|contraseña|clave"
+    r"|mot de passe)\b[^.;]{0,50}?"
+    r"(?:\b(?:is|was|=|lautet|ist|es|est)|[:=])\s*[\"'`]?(?=\S*[\d!@#$%^&*_-])(?!\S*[/.]\w)\S{4,}|(?:密码"
+    r"|パスワード)[^。]{0,12}(?:是|は|：|:)\s*[\w!@#$%]{4,}",
+    re.IGNORECASE,
+)
 # One such mark, and nothing in the whole message is meant as it is said.
 IRONIC = any_of(
     r"(?:^|\s)/s(?:\s|$|[.!])|[\U0001f644\U0001f643]",
@@ -162,6 +170,7 @@ class Sentence:
             or REPORTED.search(self.text)
             or RETRACTED.search(self.text)
             or JOKING.search(self.text)
+            or SECRET_TOLD.search(self.text)
         )
 
 

@@ -58,7 +58,8 @@ _HABIT = (
     r"|ship|log|put|speak|reply|pay by|shop|order by|fly|eat|drink)s?"
 )
 WISH = any_of(
-    r"^(?:i|we) (?:want|need|expect|like) (?!to\b).*\b(?:always|never|every time)\b",
+    r"^(?:i|we) (?:want|need|expect|like) (?!to\b).*\b(?:always|never|every time|(?:on|in|for|with|at) (?:every"
+    r"|each|all) \w+)\b",
     r"^(?:i|we) (?:(?:always|never|really|strongly|much|usually|generally) )*(?:prefer|dislike|insist)\b",
     r"^(?:i'd|we'd|i would|we would) (?:always |much )?(?:rather|prefer)\b",
     r"^my preference is\b|^my preferred \w+(?: \w+){0,2} is\b|^my pronouns are\b",

@@ -20,6 +20,8 @@ _OPENER = re.compile(
     r"|the) (?:files?|records?|information|reference)|"
     r"(?:please )?(?:note|remember|keep in mind|be aware|bear in mind)(?: that)?|y|pero|además|und"
     r"|aber|außerdem|et|mais|aussi|por cierto|übrigens|au fait|sinon)\b[,:]?\s+)"
+    r"|^(?:yeah|yep|yup|yes|no|nah|ok|okay|oh|ah|well|so|then)\s+(?=(?:you|we|the|i|it|please|always|never|our|use"
+    r"|don't|do)\b)"
     r"|^(?:好的?|嗯|哦|噢|对了?|是的|另外|还有|顺便|谢谢|没问题|行|はい|ええ|なるほど|あと|それと|ちなみに|了解"
     r"|ありがとう(?:ございます)?)[，,。.、！!：:]\s*",
     re.IGNORECASE,
