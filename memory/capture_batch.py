@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypedDict
@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 
 from memory import privacy
 from memory.models import subject
-from memory.own_briefs import is_own_brief, without_own_brief
+from memory.own_briefs import is_own_brief, split_own_briefs
 from memory.transcript import KINDS, ROLES, Incoming
 from projects.models import Agent
 
@@ -60,10 +60,15 @@ class Receipt(TypedDict):
 
 
 class Row(NamedTuple):
-    """One observation, cleaned, as the JSON object that capture_store reads its columns from."""
+    """One observation, cleaned, as the JSON object that capture_store reads its columns from.
+
+    `number` is its place in the call; `trace` tells a line that stands in another session too: id, kind, time as sent.
+    """
 
     json: str
     is_turn: bool
+    number: int
+    trace: tuple[str, str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -79,9 +84,12 @@ class Batch:
     cwd: str = ""
     batch_id: str | None = None
     source_format: str = "api"
+    # Whether lines that this agent's other sessions hold are left out, as a transcript's copies are.
+    leaves_out_copies: bool = False
     rows: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     errors: list[ErrorAt] = field(default_factory=list)
+    copied: list[int] = field(default_factory=list)
     _last_seq: int | None = None
     _said: list[object] = field(default_factory=list)
 
@@ -90,7 +98,7 @@ class Batch:
         if self.batch_id is not None:
             self._said.append([one.id, one.kind, one.role, one.text, one.tool, one.exit_code])
         try:
-            row = self._row(one)
+            row = self._row(index, one)
         except BrokenObservation as broken:
             self.refuse(index, broken.code)
             return
@@ -122,11 +130,16 @@ class Batch:
         return {
             "accepted": accepted,
             "duplicates": len(self.rows) - accepted,
-            "dropped": dict(self.dropped),
-            "errors": self.errors,
+            "dropped": {**self.dropped, "copied": len(self.copied)} if self.copied else dict(self.dropped),
+            "errors": self.errors + [ErrorAt(index=index, code="copied") for index in self.copied],
         }
 
-    def _row(self, one: Incoming) -> Row:
+    def leave_out(self, places: Collection[int]) -> None:
+        """Takes the rows at these places out: copies of lines that another session holds. Nothing of them is lost."""
+        self.copied += [self.rows[place].number for place in sorted(places)]
+        self.rows = [row for place, row in enumerate(self.rows) if place not in places]
+
+    def _row(self, index: int, one: Incoming) -> Row:
         if one.role not in _ROLES:
             raise BrokenObservation("bad_role")
         kind, clean = _cleaned(one.kind if one.kind in _KINDS else "meta", one.text)
@@ -151,7 +164,10 @@ class Batch:
             "payload": None if one.payload is None else privacy.clean_json(one.payload).value,
         }
         is_turn = kind == "message" and one.role == "user" and not one.sidechain
-        return Row(json.dumps(columns, ensure_ascii=False, separators=(",", ":")), is_turn)
+        trace = None
+        if self.leaves_out_copies and columns["external_id"] and source == "sent":
+            trace = (str(columns["external_id"]), kind, str(columns["occurred_at"]))
+        return Row(json.dumps(columns, ensure_ascii=False, separators=(",", ":")), is_turn, index, trace)
 
     def _place(self, seq: int | None) -> int | None:
         """A caller's own number; what comes without one stays behind the one before it."""
@@ -178,6 +194,7 @@ def open_batch(
     cwd: str = "",
     batch_id: str | None = None,
     source_format: str = "api",
+    leaves_out_copies: bool = False,
 ) -> Batch:
     """An empty batch whose frame is checked. Raises BadCapture."""
     return Batch(
@@ -190,6 +207,7 @@ def open_batch(
         cwd=short(cwd, 1000),
         batch_id=None if batch_id is None else _framed("batch_id", batch_id),
         source_format=source_format,
+        leaves_out_copies=leaves_out_copies,
     )
 
 
@@ -206,11 +224,10 @@ def _tool(name: str) -> str:
 
 def _cleaned(kind: str, text: str) -> tuple[str, privacy.CleanText]:
     """Our own brief coming back is no news: the whole of it is a `brief`, a part of a text is cut out of it."""
-    if is_own_brief(text):
-        rest = without_own_brief(text)
-        if not rest.strip():
-            return "brief", privacy.clean_text(text)
-        text = rest
+    rest, briefs = split_own_briefs(text)
+    if briefs and not rest.strip():
+        return "brief", privacy.clean_text(text)
+    text = rest
     clean = privacy.clean_text(text)
     # Colours or strange line ends may have hidden it from the first look.
     return ("brief", clean) if is_own_brief(clean.text) else (kind, clean)
