@@ -16,12 +16,16 @@ from django.utils import timezone
 
 from memory import distillation
 from memory.distillation import Reader
-from memory.models import Evidence, Fact, NotAllowed, Observation, Session, SessionSubject, Status, Subject
+from memory.models import Evidence, Fact, JobStatus, NotAllowed, Observation, Session, SessionSubject, Status, Subject
 from memory.privacy import clean_text
 from memory.scoring import Proposed, SessionScore, Total, pool, score_session, seen_from_gold
 from memory.transcript import KINDS, Seen
 from projects import tenancy
 from projects.models import Agent, Person, Project
+
+
+class NotRead(Exception):
+    """A session that the distiller could not read: a score without it would be none. The message says why."""
 
 
 class NoGold(ValueError):
@@ -50,7 +54,7 @@ def gold_sessions(path: str) -> list[dict[str, Any]]:
 
 
 def score(gold: Sequence[Mapping[str, Any]], reader: Reader) -> tuple[Total, list[SessionScore]]:
-    """The pooled figures and those of each session, in order. Nothing stays in the database."""
+    """The pooled figures and those of each session, in order. Nothing stays in the database. Raises NotRead."""
     with tenancy.system("command"), transaction.atomic(using="default"):
         scores = [_Scratch(reader).play(group) for group in _groups(gold)]
         transaction.set_rollback(True, using="default")
@@ -100,7 +104,10 @@ class _Scratch:
         indices = {self._observe(session, one, now).pk: one.ref for one in seen}
         job = distillation.request(session, now, ring=False)
         if job is not None:
-            distillation.run(job.pk, now, self.reader)
+            ended = distillation.run(job.pk, now, self.reader)
+            if ended is None or ended.status != JobStatus.DONE:
+                word = ended.error if ended is not None else "gone"
+                raise NotRead(f"Session {gold.get('id', number)} could not be read: {word}.")
         self.now = now
         return score_session(gold, self._proposed(session, indices))
 

@@ -100,7 +100,7 @@ class FakeProvider:
     def says(self, text: str, stop: str = "end", times: int = 1, **usage: int) -> None:
         """The model writes this. `stop` is `end`, `length` or `refusal`, or a provider's own word for it."""
         ended = _STOPS.get(stop, stop)
-        self._then(lambda call: _written(call, text, ended, usage), times)
+        self._then(lambda call: written(call, text, ended, usage), times)
 
     def gives(self, facts: Sequence[Any], stop: str = "end", times: int = 1, **usage: int) -> None:
         """The model hands over these facts in the form that was asked for: the tool's input, or JSON."""
@@ -155,7 +155,7 @@ def fake_provider() -> Iterator[FakeProvider]:
         server.stop()
 
 
-def _written(call: Call, text: str, stop: str, usage: dict[str, int]) -> Response:
+def written(call: Call, text: str, stop: str, usage: dict[str, int]) -> Response:
     if call.provider == "anthropic":
         return _message(call, [{"type": "text", "text": text}] if text else [], stop, usage)
     return _completion(call, text, stop, usage)
@@ -165,7 +165,7 @@ def handed_over(call: Call, given: Any, stop: str, usage: dict[str, int]) -> Res
     if call.provider == "anthropic" and "tools" in call.body:
         tool = {"type": "tool_use", "id": "toolu_01", "name": call.body["tools"][0]["name"], "input": given}
         return _message(call, [tool], "tool_use" if stop == "end" else stop, usage)
-    return _written(call, json.dumps(given), stop, usage)
+    return written(call, json.dumps(given), stop, usage)
 
 
 def _message(call: Call, content: list[Any], stop: str, usage: dict[str, int]) -> Response:

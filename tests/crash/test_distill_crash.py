@@ -13,17 +13,19 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connections
 
-from memory import distillation, embedding_store, readings
+from memory import distillation, embedding_store, job_notes, readings
 from memory.distillers.local import LocalDistiller
-from memory.models import DistillJob, Evidence, Fact, JobStatus, Session, SessionStatus
+from memory.models import DistillJob, Evidence, Fact, JobStatus, ModelCall, Session, SessionStatus
 from memory.transcript import Candidate, Quote, Seen
 from projects import tenancy
 from tests import factories
 from tests.factories import Cast
+from tests.providers import fake_provider
 
 pytestmark = [pytest.mark.crash, pytest.mark.django_db(transaction=True)]
 
@@ -254,3 +256,86 @@ def test_a_living_worker_keeps_its_job_when_its_lease_ends(cast: Cast, now: date
     assert ended(pid) == 0
     with tenancy.project(cast.project.pk):
         assert (DistillJob.objects.get().attempts, Fact.objects.count()) == (1, len(SAID))
+
+
+# By a provider -------------------------------------------------------------------------------------------------------
+
+WISH = {
+    "type": "user_preference",
+    "key": "parcels",
+    "value": "Mill Lane",
+    "text": "Parcels go to Mill Lane.",
+    "about": "customer",
+    "quotes": [{"observation": 1, "quote": "Parcels go to Mill Lane."}],
+}
+# Where a worker dies, and how often the provider is asked in all: what a piece gave is kept before anything else.
+HOSTED_PLACES = {
+    "before the call": (job_notes.JobNotes, "may_call", "after", 1),
+    "when the model has answered": (job_notes.JobNotes, "called", "before", 2),
+    "when the call is in the books": (job_notes.JobNotes, "called", "after", 2),
+    "when the answer is kept": (job_notes.JobNotes, "keep", "after", 1),
+    "before the first fact": (readings, "_placed", "before", 1),
+    "when all facts are written": (readings, "_placed", "after", 1),
+    "before the commit": (readings, "_close", "after", 1),
+}
+
+
+@pytest.mark.parametrize("place", HOSTED_PLACES)
+def test_a_reading_by_a_provider_killed_at_any_place_is_finished_once_and_not_paid_twice_where_it_was_kept(
+    cast: Cast, now: datetime, no_embedding: None, settings: Any, place: str
+) -> None:
+    where, name, when, calls = HOSTED_PLACES[place]
+    quiet_sessions(cast, now, 1)
+    [job_id] = job_ids(now)
+    with fake_provider() as provider:
+        with tenancy.project(cast.project.pk):
+            provider.connect(settings, cast.project, "anthropic")
+        provider.gives([WISH])
+        real = getattr(where, name)
+
+        def deadly(*args: object, **kwargs: object) -> object:
+            if when == "before":
+                kill_me()
+            real(*args, **kwargs)
+            return kill_me()
+
+        def work() -> None:
+            setattr(where, name, deadly)
+            distillation.run(job_id, now)
+
+        assert ended(in_a_process(work)) == -signal.SIGKILL
+        # Nobody else starts while a call may be under way.
+        assert job_ids(now + timedelta(seconds=50)) == []
+        later = now + timedelta(minutes=10)
+        assert job_ids(later) == [job_id]
+        assert distillation.run(job_id, later) is not None
+        assert len(provider.calls) == calls
+    with tenancy.project(cast.project.pk):
+        job = DistillJob.objects.get()
+        assert (job.status, job.attempts, job.parts) == (JobStatus.DONE, 2, {})
+        assert (Fact.objects.count(), Evidence.objects.count()) == (1, 1)
+        # A worker that died between the answer and the books is the one call that is missing there.
+        assert ModelCall.objects.count() == calls - (place == "when the model has answered")
+
+
+def test_a_session_that_kills_every_worker_of_a_provider_is_failed_after_three_starts(
+    cast: Cast, now: datetime, no_embedding: None, settings: Any
+) -> None:
+    quiet_sessions(cast, now, 1)
+    with fake_provider() as provider:
+        with tenancy.project(cast.project.pk):
+            provider.connect(settings, cast.project, "openai")
+        provider.gives([WISH])
+        for round_ in range(20):
+            later = now + timedelta(minutes=10 * round_)
+            for job_id in job_ids(later):
+
+                def work(job_id: int = job_id, later: datetime = later) -> None:
+                    job_notes.JobNotes.called = lambda *args: kill_me()  # type: ignore[method-assign]
+                    distillation.run(job_id, later)
+
+                assert ended(in_a_process(work)) == -signal.SIGKILL
+        assert len(provider.calls) == 3
+    with tenancy.project(cast.project.pk):
+        job = DistillJob.objects.get()
+        assert (job.status, job.attempts, job.error) == (JobStatus.FAILED, 3, "WorkerDied")

@@ -22,7 +22,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         read = failed = proposed = 0
         for job_id in self._jobs(options["session"], options["now"]):
-            job = distillation.run(job_id, timezone.now())
+            # No queue ends this process: a long session is read to its end.
+            job = distillation.run(job_id, timezone.now(), seconds=None)
             if job is not None:
                 read += 1
                 failed += job.status not in distillation.READ
