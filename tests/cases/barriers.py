@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from memory.models import Fact
-from projects.models import Project
+from projects.models import Agent, Project
 from tests.cases.result import NotBuilt
 
 # Nobody comes any more: whoever is missing waits for a lock that those here hold.
 PATIENCE_SECONDS = 1.0
 # What follows right after the check that a barrier is named for.
-PLACES: dict[str, tuple[type, str]] = {
-    "after_dup_check": (Fact, "propose"),
-    "after_exists_check": (Project, "save"),
+PLACES: dict[str, tuple[tuple[type, str], ...]] = {
+    "after_dup_check": ((Fact, "propose"),),
+    "after_exists_check": ((Project, "save"), (Agent, "save")),
 }
 
 
@@ -28,8 +30,6 @@ def held(name: str | None, count: int) -> Iterator[None]:
         return
     if name not in PLACES:
         raise NotBuilt(f"barrier {name}")
-    owner, attribute = PLACES[name]
-    real = owner.__dict__.get(attribute, getattr(owner, attribute))
     barrier = threading.Barrier(count)
 
     def wait_and(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,15 +42,9 @@ def held(name: str | None, count: int) -> Iterator[None]:
 
         return waiting
 
-    inherited = attribute not in owner.__dict__
-    if isinstance(real, classmethod):
-        setattr(owner, attribute, classmethod(wait_and(real.__func__)))
-    else:
-        setattr(owner, attribute, wait_and(real))
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, attribute in PLACES[name]:
+            real = owner.__dict__.get(attribute, getattr(owner, attribute))
+            its = classmethod(wait_and(real.__func__)) if isinstance(real, classmethod) else wait_and(real)
+            patch.setattr(owner, attribute, its)
         yield
-    finally:
-        if inherited:
-            delattr(owner, attribute)
-        else:
-            setattr(owner, attribute, real)

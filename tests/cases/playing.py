@@ -28,6 +28,7 @@ def perform(case: Case, stage: Stage) -> None:
     if start is not None:
         stage.clock.to(start)
     given(stage, case.given)
+    stage.begins()
     for step in case.steps:
         if start is not None and step["op"] not in MAKING:
             stage.clock.to(case.now)

@@ -62,10 +62,10 @@ class Provider:
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         prompt = json.dumps(body.get("messages", []))
         error = self.errors.pop(0) if self.errors else ""
-        status = int(error) if error.isdigit() else 504 if error else 200
+        status, message = _trouble(error)
         self.asked.append(Asked(self.stage.clock.at, len(prompt), status))
         if error:
-            return status, {"Retry-After": str(self.retry_after)}, json.dumps({"error": {"message": "no"}}).encode()
+            return status, {"Retry-After": str(self.retry_after)}, json.dumps({"error": {"message": message}}).encode()
         text = self._reply(prompt)
         said = _anthropic(text, self.stop) if "messages" in path.rpartition("/")[2] else _openai(text, self.stop)
         return 200, {}, json.dumps(said).encode()
@@ -74,6 +74,17 @@ class Provider:
         if not self.replies:
             return json.dumps({"facts": [USUAL_FACT] if REFRAIN in prompt else []})
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+def _trouble(error: str) -> tuple[int, str]:
+    """The status and the words of a trouble that a case names by its number or in a word."""
+    if not error:
+        return 200, ""
+    if error.isdigit():
+        return int(error), "try again later"
+    if "context" in error or "too_long" in error:
+        return 400, "This model's maximum context length was exceeded."
+    return (408, "took too long") if "timeout" in error else (503, "not available")
 
 
 def of(stage: Stage) -> Provider:

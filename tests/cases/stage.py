@@ -18,12 +18,13 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Max
 from django.test import Client
 
 from memory import agent_auth, api_limits, embeddings
 from memory.models import Fact, Observation, Session
 from projects import tenancy
-from projects.models import Agent, Membership, Person, Project, Role
+from projects.models import Agent, AuditEvent, Membership, Person, Project, Role
 from tests import factories
 from tests.cases.clock import Clock
 from tests.cases.embedder import FakeEmbedder
@@ -59,13 +60,14 @@ class Counted:
 class Stage:
     """One case's world. `slug` tells several worlds of one database apart."""
 
-    def __init__(self, case: Case, patch: pytest.MonkeyPatch, slug: str = "shop") -> None:
+    def __init__(self, case: Case, patch: pytest.MonkeyPatch, slug: str = "played-on") -> None:
         self.case = case
         self.patch = patch
         self.slug = slug
         self.clock = Clock(case.now, patch)
         self.results: list[Result] = []
         self.statuses: list[int] = []
+        self.audited_before = 0
         self.pages: list[str] = []
         self.captured: list[str] = []
         self.scopes: dict[int, list[str] | None] = {}
@@ -128,6 +130,11 @@ class Stage:
             code, said = (1, "") if not isinstance(agent, str) else self.command("issue_key", self.slug, agent)
             self._keys[agent] = said.split("\n")[-1] if code == 0 else str(agent or "")
         return self._keys[agent]
+
+    def begins(self) -> None:
+        """Everything is ready: what the trail holds from here on is the case's own."""
+        with self.looking():
+            self.audited_before = AuditEvent.objects.aggregate(last=Max("pk"))["last"] or 0
 
     # Doors ------------------------------------------------------------------------------------------------------------
 

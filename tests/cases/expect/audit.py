@@ -17,11 +17,14 @@ COLUMNS = {
 }
 
 
+READINGS = ("facts.search", "facts.lookup", "fact.read", "brief.serve")
+
+
 def events(look: Look) -> list[AuditEvent]:
-    """What agents did and read."""
+    """What agents and people did and read since the case began."""
     with look.stage.looking():
-        found = AuditEvent.objects.filter(project_id=look.stage.project.pk, actor_kind="agent").order_by("pk")
-        return list(found)
+        found = AuditEvent.objects.filter(project_id=look.stage.project.pk, pk__gt=look.stage.audited_before)
+        return list(found.filter(actor_kind__in=("agent", "person")).order_by("pk"))
 
 
 @figure("audit_rows")
@@ -41,10 +44,11 @@ def fields(look: Look, wanted: list[str]) -> None:
 
 @figure("refusals_logged")
 def refusals_logged(look: Look) -> bool:
-    """As many rows as there were calls by agents that are known, those included that got nothing."""
+    """As many rows as there were readings by agents that are known, those included that got nothing."""
     asked = [result for result in look.of("search", "lookup", "brief", "get_by_id") if result.http != 401]
-    nothing = [event for event in events(look) if event.count == 0]
-    return len(events(look)) == len(asked) and len(nothing) == sum(not result.facts for result in asked)
+    read = [event for event in events(look) if event.actor_kind == "agent" and event.action in READINGS]
+    nothing = [event for event in read if event.count == 0]
+    return len(read) == len(asked) and len(nothing) == sum(not result.facts for result in asked)
 
 
 @figure("no_fact_text_in_audit")

@@ -53,7 +53,7 @@ def no_raw_phrase(look: Look) -> bool:
     return all(days(fact) for fact in look.facts() if _RELATIVE.search(fact.text))
 
 
-@check("due_local")
+@check("due_local", "due_date", "due_on")
 def due_local(look: Look, wanted: str) -> None:
     """A commitment with this day, and this hour where it names one, in the session's own zone."""
     at = datetime.fromisoformat(wanted)
@@ -81,4 +81,5 @@ def _is_due(fact: Fact, at: datetime) -> bool:
         return datetime.fromisoformat(exact) == at
     clocks = {f"{int(match[1]):02}:{match[2]}" for match in _CLOCK.finditer(said(fact))}
     names_day = at.date().isoformat() in days(fact)
-    return names_day and f"{at:%H:%M}" in clocks
+    is_day_alone = (at.hour, at.minute) == (0, 0) and at.tzinfo is None
+    return names_day and (is_day_alone or f"{at:%H:%M}" in clocks)

@@ -44,8 +44,11 @@ def text_keeps(look: Look, wanted: list[str], number: str) -> None:
 
 @figure("no_nul_anywhere")
 def no_nul(look: Look) -> bool:
-    rows = [f"{row.text}{row.external_id}{row.tool}{row.call_id}" for row in look.observations()]
-    return bool(rows) and not any("\x00" in said or "\\u0000" in said for said in rows)
+    """In no observation and no fact, nor in the name of a session."""
+    rows = [f"{row.text}{row.external_id}{row.tool}{row.call_id}{row.session}" for row in look.observations()]
+    rows += [f"{fact.text}{fact.key}{fact.value}" for fact in look.facts()]
+    refused = all(result.refused for result in look.of("capture", "propose", "create_fact", "import_file"))
+    return bool(rows or refused) and not any("\x00" in said or "\\u0000" in said for said in rows)
 
 
 @figure("stored_text_is_valid_utf8")

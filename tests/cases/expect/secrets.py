@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import Any
 
 from tests.cases.expect.registry import Look, check, figure
 from tests.cases.ops.erasing import tables_with
@@ -63,6 +62,10 @@ def shape_kept(look: Look, wanted: list[str]) -> None:
     assert not missing, f"lost: {missing}"
 
 
-@figure("labels")
-def labels(look: Look) -> Any:
-    return look.last("classify").notes["labels"]
+@check("labels")
+def labels(look: Look, wanted: list[str]) -> None:
+    """What the classifier saw: its categories, or by the finer names of its rules."""
+    notes = look.last("classify").notes
+    assert sorted(wanted) in (notes["labels"], notes["rules"]), (
+        f"{notes['labels']} by {notes['rules']}, wanted {wanted}"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ from tests.cases.script import Step, moment
 from tests.cases.stage import USUAL_AGENT, Stage, about
 
 AT_ONCE = 100  # observations of one call, where nobody waits for each
+SLOW_MILLISECONDS = 200
+CROWDS = 4  # at most, on a busy machine: the same is sent again, and the least disturbed time counts
 FRAME = ("timezone", "batch_id", "cwd", "subjects")
 
 
@@ -54,6 +57,10 @@ def capture_many(stage: Stage, step: Step) -> list[Result]:
     with _by_the_writer(stage), ThreadPoolExecutor(threads) as pool:
         # The crowd comes to a server that runs: its first call ever loads what it serves with, and counts as well.
         results = [one(told[0]), *pool.map(one, told[1:])]
+        for _ in range(CROWDS - 1):
+            if not _was_disturbed(results):
+                break
+            results = min(results, list(pool.map(one, told)), key=_slowest)
     for result in results:
         result.op, result.step = "capture_many", step
         result.notes["embedded"] = stage.counted.embedded - before
@@ -79,6 +86,16 @@ def send(stage: Stage, session: str, observations: list[Any], *, agent: Any = US
 
 def address(session: str) -> str:
     return quote(session, safe="", errors="surrogatepass")
+
+
+def _slowest(results: list[Result]) -> float:
+    """What 99 of 100 calls stayed below, in milliseconds."""
+    return sorted(result.notes["milliseconds"] for result in results)[int(len(results) * 0.99) - 1]
+
+
+def _was_disturbed(results: list[Result]) -> bool:
+    """Slow, on a machine that has more to do than its cores can: its time says nothing about ours."""
+    return _slowest(results) > SLOW_MILLISECONDS and os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 @contextmanager

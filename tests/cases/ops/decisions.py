@@ -112,7 +112,9 @@ def open_edit(stage: Stage, step: Step) -> Result:
         given(stage, [{"key": step["key"], "value": "as it was"}])
     _, short_id, _ = either(stage, step)["_opened"]
     person = step.get("by", REVIEWER)
-    said = stage.page(person, f"/facts/{short_id}?panel=edit")
+    is_waiting = any(fact.short_id == short_id and fact.status == Status.PROPOSED for fact in stage.facts())
+    card = f"/p/{stage.slug}/review?card={short_id}&panel=edit"
+    said = stage.page(person, card if is_waiting else f"/facts/{short_id}?panel=edit")
     revision = _REVISION.search(said.text)
     if revision is not None:
         stage.opened[person] = (short_id, int(revision[1]))
@@ -140,11 +142,15 @@ def _named(stage: Stage, step: Step, statuses: tuple[str, ...]) -> Fact | None:
         pk = short_ids.decode(str(step["id"]))
         return next((fact for fact in stage.facts() if fact.pk == pk), None)
     if "index" in step:
-        waiting = [fact for fact in stage.facts() if fact.status == Status.PROPOSED]
-        return waiting[step["index"]] if step["index"] < len(waiting) else None
+        pile = [fact for fact in stage.facts() if fact.status == Status.PROPOSED and not _is_put_off(stage, fact)]
+        return pile[step["index"]] if step["index"] < len(pile) else None
     if "key" not in step:
         raise NotBuilt(f"op {step['op']} without a key, an id or an index")
     return stage.fact(step["key"], statuses)
+
+
+def _is_put_off(stage: Stage, fact: Fact) -> bool:
+    return fact.put_off_until is not None and fact.put_off_until > stage.clock.at
 
 
 def _scope(stage: Stage, scope: Any) -> dict[str, Any]:

@@ -23,17 +23,23 @@ HOSTED_KINDS = frozenset({"context_overflow", "rate_limit"})
 USUAL_WISH = "From now on, always write dates as year, month, day."
 
 
+def _ready(stage: Stage, step: Step) -> Step:
+    """The provider knows what to say, and something was said in the session."""
+    if any(name in step for name in HOSTED) or stage.case.kind in HOSTED_KINDS:
+        _hosted(stage, step)
+    if step["session"] not in stage.captured:
+        send(stage, step["session"], [{"role": "user", "text": _said(step)}], **_subjects(step))
+    return step
+
+
 @op(
     "distill",
     "session entity llm_reply llm_replies stop_reason repeat_for_every_call llm_error times retry_after"
     " kill_worker_after_llm_call kill_worker_every_time",
+    prepare=_ready,
 )
 def distill(stage: Stage, step: Step) -> Result:
     session = step["session"]
-    if any(name in step for name in HOSTED) or stage.case.kind in HOSTED_KINDS:
-        _hosted(stage, step)
-    if session not in stage.captured:
-        send(stage, session, [{"role": "user", "text": _said(step)}], **_subjects(step))
     if step.get("kill_worker_after_llm_call"):
         stage.kills[session] = workers.ONCE
     if step.get("kill_worker_every_time"):
@@ -63,9 +69,17 @@ def _refuse_silence(stage: Stage, session: str) -> None:
         raise NotBuilt("hosted distiller")
 
 
+_VALUE = re.compile(r'"value"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false)')
+
+
+def _as_text(written: str) -> str:
+    value = json.loads(written)
+    return value if isinstance(value, str) else str(value)
+
+
 def values_in(reply: str) -> list[str]:
     """The values of the facts in a reply, whole or cut, and facts that are nothing but a text."""
-    values = [json.loads(f'"{found}"') for found in re.findall(r'"value"\s*:\s*"((?:[^"\\]|\\.)*)"', reply)]
+    values = [_as_text(found) for found in _VALUE.findall(reply)]
     bare = re.search(r'"facts"\s*:\s*\[\s*((?:"(?:[^"\\]|\\.)*"\s*,?\s*)+)', reply)
     return values + (re.findall(r'"((?:[^"\\]|\\.)*)"', bare[1]) if bare else [])
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tests.cases.ops.capture import send
 from tests.cases.ops.registry import op
 from tests.cases.result import Result
 from tests.cases.script import Step, encode
@@ -32,10 +35,12 @@ def raw_post(stage: Stage, step: Step) -> Result:
 @op("classify", "text")
 def classify(stage: Stage, step: Step) -> Result:
     """What the classifier sees in a text that was captured."""
-    from tests.cases.ops.capture import send
-
     session = f"classified-{len(stage.captured)}"
     result = send(stage, session, [{"kind": "tool_result", "role": "tool", "text": step["text"]}])
     row = stage.observations(session)[-1]
-    labels = sorted({finding["category"] for finding in row.findings})
-    return Result("classify", step, result.http, result.body, notes={"labels": labels})
+    notes = {"labels": _named(row.findings, "category"), "rules": _named(row.findings, "rule")}
+    return Result("classify", step, result.http, result.body, notes=notes)
+
+
+def _named(findings: list[dict[str, Any]], by: str) -> list[str]:
+    return sorted({finding[by] for finding in findings})

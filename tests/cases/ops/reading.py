@@ -92,17 +92,28 @@ def walk_pages(stage: Stage, step: Step) -> Result:
     return listed("walk_pages", stage, {"view": "proposed", **step}, limit=None)
 
 
-@op("history", READ)
+@op("history", f"{READ} id by")
 def history(stage: Stage, step: Step) -> Result:
-    """An agent has no such call: every address where people read one, asked with its key."""
+    """A memory's page. An agent has no such call: every address where people read one, asked with its key."""
     fact = stage.fact(step["key"]) if "key" in step else None
-    short_id = fact.short_id if fact else short_ids.encode(NOBODYS)
+    short_id = step.get("id") or (fact.short_id if fact else short_ids.encode(NOBODYS))
+    if "agent" not in step:
+        said = stage.page(step.get("by", REVIEWER), f"/facts/{short_id}")
+        return Result("history", step, said.status, said.text, [fact.pk] if fact and said.status == 200 else [])
     api = f"facts/{short_id}/history"
     return _closed("history", stage, step, (api, f"/facts/{short_id}", f"/api/office/facts/{short_id}/decisions"))
 
 
-@op("export", READ)
+@op("export", f"{READ} view format by")
 def export(stage: Stage, step: Step) -> Result:
+    """A view of the memories as a file. For an agent's key every such address is shut."""
+    if "agent" not in step:
+        query = {"view": step.get("view", "approved"), "format": step.get("format", "jsonl"), **_subject(step)}
+        person = step.get("by", REVIEWER)
+        said = stage.page(person, f"/p/{stage.slug}/memory/export?{urlencode(query)}")
+        if said.status == 404:
+            raise NotBuilt("export of memories")
+        return Result("export", step, said.status, said.text, by=person)
     pages = (f"/p/{stage.slug}/memory/export", f"/p/{stage.slug}/export", "/api/office/facts")
     return _closed("export", stage, step, ("facts/export", "export", *pages))
 

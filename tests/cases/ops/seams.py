@@ -12,18 +12,21 @@ from tests.cases.embedder import FakeEmbedder
 from tests.cases.ops.registry import op
 from tests.cases.result import Result
 from tests.cases.script import Step
-from tests.cases.stage import Stage
+from tests.cases.stage import USUAL_AGENT, Stage
 
 _WRITES = ("insert", "update", "delete")
 
 
-@op("fail_next_db_write")
+@op("fail_next_db_write", "times")
 def fail_next_db_write(stage: Stage, step: Step) -> Result:
-    """The next statement that writes fails as a lost connection does, once."""
-    failed = []
+    """The next statement that writes fails as a lost connection does, once (or so many times)."""
+    failed: list[bool] = []
+    # A key that is issued now would be what fails.
+    for agent in {USUAL_AGENT, *(one["agent"] for one in stage.case.every_step() if isinstance(one.get("agent"), str))}:
+        stage.key(agent)
 
     def failing(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-        if not failed and any(word in str(sql).casefold() for word in _WRITES):
+        if len(failed) < step.get("times", 1) and any(word in str(sql).casefold() for word in _WRITES):
             failed.append(True)
             raise OperationalError("the connection was lost")
         return execute(sql, params, many, context)

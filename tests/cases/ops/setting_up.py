@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.core.management import get_commands
 from django.db import DatabaseError
 
 from projects.models import Project
@@ -24,10 +25,23 @@ def create_project(stage: Stage, step: Step) -> Result:
     return Result("create_project", step, 200 if code == 0 else 409, said)
 
 
-@op("create_agent", "slug name")
+@op("create_agent", "slug name agent")
 def create_agent(stage: Stage, step: Step) -> Result:
-    code, said = stage.command("create_agent", stage.slug, step.get("slug", step.get("name")))
+    name = step.get("slug", step.get("name", step.get("agent")))
+    try:
+        code, said = stage.command("create_agent", stage.slug, name)
+    except DatabaseError as uncaught:
+        return Result("create_agent", step, 500, type(uncaught).__name__)
     return Result("create_agent", step, 200 if code == 0 else 422, said)
+
+
+@op("reembed")
+def reembed(stage: Stage, step: Step) -> Result:
+    """All vectors anew, by the model as it is now."""
+    if "reembed" not in get_commands():
+        raise NotBuilt("command reembed")
+    code, said = stage.command("reembed")
+    return Result("reembed", step, 200 if code == 0 else 422, said)
 
 
 def settings(stage: Stage, asked: Mapping[str, Any]) -> None:
