@@ -72,17 +72,23 @@ class LocalDistiller:
         return sorted(_without_echoes(list(kept.values())), key=lambda one: _said(one, order))
 
 
-def _said(candidate: Candidate, order: dict[int, int]) -> int:
-    return order[candidate.quotes[0].ref]
+def _said(candidate: Candidate, order: dict[int, int]) -> tuple[int, int]:
+    return order[candidate.quotes[0].ref], candidate.quotes[0].start
 
 
 def _without_echoes(candidates: list[Candidate]) -> list[Candidate]:
     """The same words of a session told twice, by two rules of one kind or in one sentence: the first rule's stand."""
     kept: list[Candidate] = []
+    names = {str(one.value["name"]) for one in candidates if one.key.endswith(".name") and isinstance(one.value, dict)}
     for candidate in candidates:
-        if not any(_is_echo(candidate, other) for other in kept):
+        if not any(_is_echo(candidate, other) for other in kept) and not _uses_name(candidate, names):
             kept.append(candidate)
     return kept
+
+
+def _uses_name(candidate: Candidate, names: set[str]) -> bool:
+    """A command that went once it had the right name, where a person told that name."""
+    return candidate.type == "fix" and any(name in candidate.text.split("`")[-2:][0] for name in names if name)
 
 
 # Types of which one saying can be only one.

@@ -219,7 +219,7 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
 
 def _in_third_person(what: str, you: str, me: str) -> str:
     """In the customer's mouth "you" is support, in support's it is the customer."""
-    text = re.sub(r"\s*,?\s*(?:your|our|my|local) time\b", "", what)
+    text = re.sub(r"\s*,?\s*(?:your|our|my|local) time\b|\s+(?:my|your|our)sel(?:f|ves)\b", "", what)
     text = re.sub(r"\byou\b", you, text)
     text = re.sub(r"\byour\b", f"{you}'s", text)
     text = re.sub(r"\b(?:I'm|I am|we're|we are)\b", f"{me} is", text)

@@ -205,8 +205,12 @@ def _needed(session: Session, sentence: Sentence) -> Candidate | None:
 
 def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     """ "The cluster is called X, not Y"; "the staging database listens on port 5433"."""
-    body = re.sub(r"^[\w ]{2,20}: ", "", without_openers(sentence.text))
-    hit = next((hit for pattern in _IS_SO if (hit := pattern.match(body))), None)
+    whole = without_openers(sentence.text)
+    # "One thing: the queue runs on …": what stands behind the colon, where the whole says nothing.
+    bodies = (re.sub(r"^[\w ]{2,20}: ", "", whole), whole.rsplit(": ", 1)[-1])
+    body, hit = next(
+        ((body, hit) for body in bodies for pattern in _IS_SO if (hit := pattern.match(body))), (bodies[0], None)
+    )
     if hit is None or _PERSONAL.search(body):
         return None
     where = hit["where"].rstrip(" .!。")
@@ -218,15 +222,16 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
         or (hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where))
     )
     ours = re.match(r"(?:our|this)\b", body, re.IGNORECASE) is not None
+    owned = hit["verb"].casefold().startswith("belong") and _CODED.search(where.split(",")[0]) is not None
     corrected = _CORRECTION.search(where) is not None and (
         not is_english
         or re.search(r"(?:is|are) (?:at|on|in)$", hit["verb"]) is None
         or _CODED.search(where) is not None
     )
     is_name = named and (_NAME.match(where) is not None or (ours and re.fullmatch(r"[\w.-]+", where) is not None))
-    if not (corrected or (is_english and literal) or is_name):
+    if not (corrected or owned or (is_english and literal) or is_name):
         return None
-    aspect = "name" if named else "port" if _ON_PORT.search(body) or re.match(r"\d{4,5}\b(?![.-])", where) else "place"
+    aspect = _aspect(body, where, named=named, owned=owned)
     parts = re.split(r",\s+(?=\w)", body)
     said = ", ".join([parts[0], *(part for part in parts[1:] if _goes_on(part))])
     value = re.split(r"[,，;]\s*|\s+(?:and )?(?:not|never)\s", where)[0]
@@ -235,6 +240,15 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     if aspect == "port" and (port := re.search(r"(?<!\d)\d{2,5}(?!\d)", value)):
         value = port.group()
     return _made(session, sentence, said, f"{service_of(hit['what'])}.{aspect}", {aspect: value})
+
+
+def _aspect(body: str, where: str, *, named: bool, owned: bool) -> str:
+    """What of a thing is told: one fact each."""
+    if named:
+        return "name"
+    if _ON_PORT.search(body) or re.match(r"\d{4,5}\b(?![.-])", where):
+        return "port"
+    return "owner" if owned else "place"
 
 
 def _is_english(hit: re.Match[str]) -> bool:

@@ -17,6 +17,7 @@ from memory.distillers.local.preparations import is_everyday, is_plain_install, 
 from memory.distillers.local.services import setting_key, setting_value
 from memory.distillers.local.session import Session, Step, quote, quote_call
 from memory.distillers.local.wording import as_sentence, fits, segment, topic
+from memory.distillers.local.words import any_of
 from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
@@ -27,6 +28,14 @@ _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|PWD|CREDENTIAL|API_?KEY|PRIVATE", 
 
 # What code typed on the command line still teaches: that the system lacks a library.
 _LIBRARY = re.compile(r"cannot open shared object|cannot load library|\.h: No such file|image not found")
+_DENIED = any_of(
+    r"\b(?:still|again|already) (?:\w+ )?(?:fail\w*|broken|red|crash\w*|die[sd]?|hang\w*|stuck|wrong|not|the same"
+    r"|slow|down)\b",
+    r"\b(?:died|fail(?:s|ed)|crashed|broke|hangs|hung|stopped) again\b|\b(?:did(?:n't| not)|does(?:n't"
+    r"| not)) (?:help|work|fix|last)\b",
+    r"\b(?:geht|läuft|funktioniert) (?:immer noch |noch )?nicht\b|\bsigue (?:fallando|sin)\b|\bne (?:marche"
+    r"|fonctionne) toujours pas\b|还是(?:不行|失败|报错)|まだ(?:動か|失敗|エラー)",
+)
 _VERSION_ASKED = re.compile(r"(?<=\w)(?:@|==|~=|>=|=)[\w.*-]+$")
 
 
@@ -70,7 +79,7 @@ def _repairs(session: Session) -> Iterator[_Repair]:
         if error is None or error.is_missing_file or error.is_passing:
             continue
         attempts = [_Attempt(step, goal, (), error), *_attempts(goal, steps[place + 1 :])]
-        if attempts[-1].step.outcome != "succeeded":
+        if attempts[-1].step.outcome != "succeeded" or _is_denied(session, attempts[-1].step):
             continue  # it did not last
         same = [index for index, one in enumerate(attempts) if one.error is not None and one.error.shown == error.shown]
         before, after, last = attempts[same[-1]], attempts[same[-1] + 1], attempts[-1]
@@ -83,11 +92,26 @@ def _repairs(session: Session) -> Iterator[_Repair]:
             # A flag that was tried in vain stands where the right one went: what matters is that one was added.
             first = shell.difference(attempts[same[0]].simple, after.simple)
             changed = first if first is not None and first.added else changed
-        if not changed.is_nothing and (shell.difference(before.simple, last.simple) or changed).is_nothing:
-            after, changed = last, shell.Difference()  # in the end it went without that change
+        if not changed.is_nothing and not _is_kept(changed, last.simple):
+            # In the end it went without that change.
+            after, changed = last, shell.difference(before.simple, last.simple) or shell.Difference()
         prepared = tuple(_prepared(session, before, after))
         proof = next(one.step for one in attempts[same[-1] + 1 :] if one.step.outcome == "succeeded")
         yield _Repair(goal, step.at, error, before, after, proof, changed, prepared)
+
+
+def _is_denied(session: Session, proof: Step) -> bool:
+    """Whether the person's next words say that it failed all the same."""
+    answer = next((said for said in session.said_by_user if said.at > proof.until), None)
+    return answer is not None and _DENIED.search(answer.text) is not None
+
+
+def _is_kept(changed: shell.Difference, last: shell.Simple) -> bool:
+    """Whether the attempt that stood at the end still had what was changed."""
+    if changed.program:
+        return last.program == changed.program[1]
+    new = (*changed.added, *((changed.replaced[1],) if changed.replaced else ()))
+    return set(changed.settings) <= set(last.settings) and all(word in last.words for word in new)
 
 
 def _goal(step: Step) -> shell.Simple | None:

@@ -48,6 +48,17 @@ _SPLITS = any_of(
 _SPLITS_FRAMED = any_of(
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:use|prefer|keep|write|put|add|run|call)\b)",
 )
+# An order for one thing.
+_TASK = re.compile(
+    r"^(?:please |can you |could you |kannst du |bitte |puedes |peux-tu )?(?:make|write|create|generate|draw|list"
+    r"|give|show|build|add|implement"
+    r"|summari[sz]e|convert|translate|rename|move|draft|compose|prepare|sort|plot|print|produce|tell|explain|find"
+    r"|run|schreib|erstell|mach"
+    r"|haz|crea|escribe|fais|écris|crée)\w{0,2} (?:me |us |mir |uns )?(?:a|an|the|this|that|these|all|some|my|one"
+    r"|\d+|eine?n?|den|die|das|una?"
+    r"|el|la|los|un|une|le|les)\b",
+    re.IGNORECASE,
+)
 _REASON = any_of(
     r",\s*(?:because|since|as|for)\s+(?:i|we|it|that|the|this|my|our)\b.*$",
     r",\s*(?:i|i'm|i've|it|it's|that's|the|my|we|we're|they|she|he)\s+(?!(?:not|never|only)\b)\w+.*$",
@@ -156,6 +167,8 @@ def _wishes(sentence: Sentence) -> Iterator[tuple[str, Quote]]:
     framed = any(hit is not None for hit in (wishes.FRAME.match(body), wishes.FRAME_END.search(body)))
     framed = framed or wishes.FRAME_INSIDE.search(body) is not None
     body = wishes.FRAME_END.sub("", wishes.FRAME.sub("", body))
+    if not framed and _TASK.match(body) and not _is_lasting(_SPLITS.split(body)[0].split(",")[0]):
+        return  # "make a table, always with the method first": it holds for that table
     for piece in re.split(r";\s+", body):
         lasting = framed
         for clause in _clauses(piece, framed=framed):
@@ -187,6 +200,8 @@ def _clauses(piece: str, *, framed: bool) -> list[str]:
         rest = piece[end:].strip(" ,;.!")
         if begin < start or (rest and "no_claim" in faults(f"{rest.capitalize()}.")):
             continue
+        if rest and _key(piece[start:begin]) == _key(rest):
+            continue  # "never squash, always rebase": two sides of one wish
         found.append(without_openers(piece[start:begin].strip(" ,;")))
         start = end
     return found

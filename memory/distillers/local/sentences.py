@@ -110,7 +110,7 @@ REPORTED = any_of(
 RETRACTED = any_of(
     r"\b(?:no wait|wait,? no|scratch that|strike that|just kidding|never ?mind|i mean|i take (?:it|that) back)\b",
     r"\b(?:forget (?:it|that|what)|ignore (?:that|what i)|kidding|sarcasm)\b",
-    r"\b(?:olvid[ae]lo|olvid[ae] (?:eso|lo)|vergiss (?:es|das)|vergessen sie (?:es|das)|war nur (?:ein )?(?:spaß"
+    r"\b(?:olv[ií]d[ae]lo|olvid[ae] (?:eso|lo)|vergiss (?:es|das)|vergessen sie (?:es|das)|war nur (?:ein )?(?:spaß"
     r"|scherz))\b",
     r"\b(?:oublie[zs]? (?:ça|cela)|laisse[zs]? tomber|je plaisante|es broma)\b",
     r"^(?:当我没说|算了|忘了吧)|今のは(?:なし|忘れて)|やっぱり(?:いい|やめ)",
@@ -234,4 +234,12 @@ def _cut(seen: Seen, at: int, offset: int, line: str, begin: int, end: int) -> S
     if len(text) > MAX_SENTENCE_CHARS or sum(letter.isalnum() for letter in text) < 2:
         return None
     start = offset + begin + (len(raw) - len(raw.lstrip()))
-    return Sentence(seen, at, start, start + len(text), text, text.rstrip('"”)').endswith(("?", "？")))
+    is_question = text.rstrip('"”)').endswith(("?", "？"))
+    return Sentence(seen, at, start, start + len(text), text, is_question, not _is_inside_quotes(line[:begin]))
+
+
+def _is_inside_quotes(before: str) -> bool:
+    """Whether a quotation that began earlier in the line is still open."""
+    if before.count('"') % 2:
+        return True
+    return any(before.count(opening) > before.count(closing) for opening, closing in ("“”", "«»", "「」", "„“"))

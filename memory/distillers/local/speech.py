@@ -12,12 +12,14 @@ from memory.distillers.local.words import any_of
 
 # How much of the message before a retraction may refer to; a longer one was not taken back as a whole.
 RETRACTED_SENTENCES = 3
+# A sentence as short as this says nothing but that.
+BARE_WORDS = 4
 
 # The speaker was wrong in the message before.
 CORRECTED = any_of(
     r"^(?:correction|i was wrong|that was wrong|my mistake|i stand corrected|on second (?:thought|look)"
     r"|actually,? (?:no|not|that)"
-    r"|no,? (?:actually|wait)|sorry,? (?:no|i was|that was|wrong))\b",
+    r"|no,? (?:actually|wait)|sorry,? (?:no|i was|that was|that's|that is|wrong|i meant))\b",
     r"^(?:korrektur|ich lag falsch|das war falsch|corrección|me equivoqué|correction|je me suis trompée?)\b|^(?:更正"
     r"|我错了|訂正)",
 )
@@ -52,7 +54,9 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
         for sentence in message:
             if RETRACTED.search(sentence.text):
                 _withdraw(told, sentence)
-            elif CORRECTED.match(sentence.text) and not told[-1] and len(told) > 1:
+            elif CORRECTED.match(sentence.text) and told[-1]:
+                told[-1][-1] = replace(told[-1][-1], is_meant=False)
+            elif CORRECTED.match(sentence.text) and len(told) > 1:
                 told[-2] = [replace(one, is_meant=False) for one in told[-2]]
             told[-1].append(sentence)
     for message in told:
@@ -75,7 +79,8 @@ def _withdraw(told: list[list[Sentence]], sentence: Sentence) -> None:
                 replace(one, is_meant=False) if wanted & set(topic(one.text, 40).split("_")) else one for one in message
             ]
         return
-    if RETRACTED.match(without_openers(sentence.text)) is None and RETRACTED.match(sentence.text) is None:
+    leads = RETRACTED.match(without_openers(sentence.text)) or RETRACTED.match(sentence.text)
+    if leads is None and len(sentence.text.split()) > BARE_WORDS:
         return  # in the middle of a sentence it takes back its own beginning
     if told[-1]:
         told[-1][-1] = replace(told[-1][-1], is_meant=False)
