@@ -6,7 +6,6 @@ A sweep keeps a rolling summary of every session with news; what came since its 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,11 +16,10 @@ from django.db.models.functions import Left
 
 from memory import context_text, own_briefs
 from memory.models import Observation, Session, SessionKind
-from memory.summary import MOST_CHARACTERS, LocalSummariser, Summariser, Turn
+from memory.summarisers import is_worth_it, shorten
+from memory.summary import MOST_CHARACTERS, LocalSummariser, Turn
 from projects import audit, tenancy
 from projects.models import Agent
-
-log = logging.getLogger(__name__)
 
 EXPIRES_AFTER = timedelta(hours=48)
 # A row's number is given before it is committed: what is this old is all there, in the order of its numbers.
@@ -161,7 +159,9 @@ def summarise(session_id: int, now: datetime) -> bool:
         news = _told(session).filter(pk__gt=session.summary_through, received_at__lte=until)
         rows = list(news.order_by("pk")[:TURNS_AT_ONCE])
         turns = list(_turns(session, rows))
-    summary, by = _shortened(session, turns) if turns else (session.summary, session.summary_by)
+        if not is_worth_it(session, len(turns), now):
+            return False
+    summary, by = shorten(session, turns, now) if turns else (session.summary, session.summary_by)
     # A full batch has more behind it: looked at again by the next sweep.
     read_until = None if len(rows) == TURNS_AT_ONCE else until
     with tenancy.system("sweeper"):
@@ -172,9 +172,3 @@ def summarise(session_id: int, now: datetime) -> bool:
             summary_at=read_until,
         )
     return bool(written and turns)
-
-
-def _shortened(session: Session, turns: list[Turn]) -> tuple[str, str]:
-    """The new summary and who wrote it."""
-    summariser: Summariser = LocalSummariser()
-    return summariser.summarise(session.summary, turns), summariser.NAME

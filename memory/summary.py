@@ -91,6 +91,19 @@ class LocalSummariser:
         return _written(kept)
 
 
+def with_notes(summary: str, notes: str) -> str:
+    """A local summary with the notes of somebody else in the place of earlier ones."""
+    kept = _read(summary)
+    # A note that looks like a line of ours must not be read as one.
+    lines = (_short(line, NOTE_CHARACTERS) for line in notes.split("\n"))
+    kept.notes = [line.replace(": ", " - ", 1) if _is_ours(line) else line for line in lines if line][:MOST_NOTES]
+    return _written(kept)
+
+
+def _is_ours(line: str) -> bool:
+    return line.partition(": ")[0] in (*WORDS, *SENTENCES, FIRST, FAILED)
+
+
 def _take(kept: _Kept, turn: Turn) -> None:
     if turn.kind == "tool_result":
         _take_result(kept, turn)
@@ -102,7 +115,7 @@ def _take(kept: _Kept, turn: Turn) -> None:
     _add_all(kept, "Dates", mentions.days(turn.text, turn.said_on))
     _add_all(kept, "Names", mentions.names(turn.text))
     is_user = turn.role == "user"
-    if is_user and not kept.first:
+    if is_user and not kept.first and one_line(turn.text):
         kept.first = _said(turn, turn.text)
     for sentence in mentions.sentences(turn.text):
         if mentions.promises(sentence) and (is_user or _binds(sentence)):
@@ -183,8 +196,8 @@ def _read(written: str) -> _Kept:
             kept.first = rest
         elif colon and name == FAILED:
             kept.failed = rest
-        elif line.strip():
-            kept.notes.append(_short(line, NOTE_CHARACTERS))
+        elif note := _short(line, NOTE_CHARACTERS):
+            kept.notes.append(note)
     del kept.notes[MOST_NOTES:]
     return kept
 

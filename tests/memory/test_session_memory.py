@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from memory import agent_auth, session_memory, summary
+from memory import agent_auth, session_memory, summarisers, summary
 from memory.models import Observation, Session, SessionKind, SessionStatus
 from projects import tenancy
 from projects.models import ApiKey, AuditEvent
@@ -280,7 +280,7 @@ def test_of_two_sweeps_at_once_the_first_one_counts(shop: Cast, monkeypatch: pyt
             assert session_memory.summarise(session.pk, NOON + MINUTE)
             return "the later one"
 
-    monkeypatch.setattr(session_memory, "LocalSummariser", Slow)
+    monkeypatch.setattr(summarisers, "LocalSummariser", Slow)
     assert not session_memory.summarise(session.pk, NOON + MINUTE)
     session.refresh_from_db()
     assert "1111" in session.summary
