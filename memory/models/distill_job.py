@@ -68,4 +68,6 @@ class DistillJob(models.Model):
                 condition=Q(status__in=["retry", "partial", "failed"]),
                 name="distill_job_troubled",
             ),
+            # Whether a limit took over today: asked on every page of a project that chose a provider.
+            models.Index(fields=["project", "-finished_at"], condition=~Q(fell_back=""), name="distill_job_fell_back"),
         ]
