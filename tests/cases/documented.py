@@ -21,6 +21,20 @@ class Choice:
 
 # By the kind of the case whose `rule`, `order_by` or `or_documented` asks for it.
 CHOICES = {
+    "capture_silent_loss": Choice("api.md", "503 means not promised"),
+    "double_approve": Choice("api.md", "the first decides, the second gets 409"),
+    "edit_superseded": Choice("api.md", "the first decides, the second gets 409"),
+    "huge_tool_output": Choice("api.md", "head and tail are kept"),
+    "idle_resume": Choice("api.md", "More observations open it again"),
+    "key_prefix": Choice("api.md", "a prefix only by whole segments"),
+    "like_wildcards": Choice("api.md", "`%` and `_` are letters"),
+    "namespace_prefix": Choice("api.md", "a prefix only by whole segments"),
+    "retry_double_insert": Choice("api.md", "a batch with a `batch_id` gets its first answer again"),
+    "search_query_edge": Choice("api.md", "without a word in it finds nothing"),
+    "secrets": Choice("api.md", "Secrets are replaced before anything is stored"),
+    "token_budget": Choice("api.md", "by leaving whole facts out"),
+    "tool_id_reuse": Choice("importers.md", "the nearest one before it with that id"),
+    "unicode_nfc": Choice("api.md", "ids of subjects are trimmed, in NFC"),
     "clock_skew": Choice("api.md", "in the order they were received"),
     "dst": Choice("architecture.md", "every schedule is in UTC"),
     "id_case_whitespace": Choice("api.md", "trimmed and case-folded"),

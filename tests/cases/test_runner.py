@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases.documented import CHOICES, LIMITS, says
 from tests.cases.expect import faults
 from tests.cases.expect.compare import COMPARISONS
 from tests.cases.expect.registry import CHECKS, FIGURES, Look
@@ -144,6 +145,11 @@ def test_what_has_ended_by_now_was_made_before_it_ended(monkeypatch: pytest.Monk
     expected = {"approved": 1, "visible": False, "all_paths_agree": True}
     played = case(ended, {"op": "approve_all"}, ASKED, expected=expected, now="2026-11-30T12:00:00Z")
     assert verdict(played, monkeypatch) == ([], [])
+
+
+def test_every_choice_and_every_limit_stands_in_the_documents() -> None:
+    choices = [*CHOICES.values(), *(choice for _, choice in LIMITS.values())]
+    assert [choice for choice in choices if not says(choice)] == []
 
 
 def test_every_op_and_every_expectation_stands_in_the_tables_once() -> None:

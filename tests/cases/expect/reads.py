@@ -82,6 +82,9 @@ def not_found_with(look: Look, wanted: str, number: str) -> None:
 
 @check("every_read_path_hides")
 def hides(look: Look, wanted: Any) -> None:
+    """By none of the doors; and what an agent cannot call at all is refused, not merely silent."""
+    shut = {result.op: result.http for result in look.of("history", "export") if "agent" in result.step}
+    assert set(shut.values()) <= {401, 403, 404}, f"not refused: {shut}"
     for words in wanted if isinstance(wanted, list) else [wanted]:
         told = [result.op for result in _reads(look) if words in result.text]
         assert not told, f"{words!r} was told by: {told}"
