@@ -13,12 +13,10 @@ from django.conf import settings
 from django.utils import timezone as clock
 
 from memory.capture_batch import BadCapture, Batch, BrokenObservation, Receipt, open_batch, short, subject_of
-from memory.capture_store import store
+from memory.capture_store import rehearse, store
 from memory.capture_writer import NotInTime, writer
-from memory.models import Observation
-from memory.transcript import Incoming, IncomingSession
+from memory.transcript import COPYING, Incoming, IncomingSession
 from memory.whereabouts import repository_of
-from projects import tenancy
 from projects.models import Agent, Person
 
 __all__ = [
@@ -32,9 +30,9 @@ __all__ = [
     "commit",
     "import_session",
     "open_batch",
+    "open_transcript",
+    "rehearse_import",
 ]
-
-_IDS_AT_ONCE = 5_000
 
 
 def accept(
@@ -87,23 +85,35 @@ def import_session(
     A resumed transcript begins with lines of an earlier one: what this agent's other sessions hold is left out as
     "copied". Raises BadCapture.
     """
-    coding = coding_subjects(session.cwd, person, session.git_remote)
-    batch = open_batch(
+    return store([_imported(agent, session, person, now)])[0]
+
+
+def rehearse_import(
+    agent: Agent, session: IncomingSession, person: Person | None = None, now: datetime | None = None
+) -> Receipt:
+    """What `import_session` would answer. Stores nothing."""
+    return rehearse(_imported(agent, session, person, now))
+
+
+def _imported(agent: Agent, session: IncomingSession, person: Person | None, now: datetime | None) -> Batch:
+    batch = open_transcript(agent, session, person, now or clock.now())
+    for index, one in enumerate(session.observations):
+        batch.add(index, one)
+    return batch
+
+
+def open_transcript(agent: Agent, session: IncomingSession, person: Person | None, now: datetime) -> Batch:
+    """An empty batch for the observations of a transcript. Raises BadCapture."""
+    return open_batch(
         agent,
         session.external_id,
-        now or clock.now(),
-        subjects=session.subjects or coding,
+        now,
+        subjects=session.subjects or coding_subjects(session.cwd, person, session.git_remote),
         timezone=session.timezone,
         cwd=session.cwd,
         source_format=session.source_format,
+        leaves_out_copies=session.source_format in COPYING,
     )
-    copied = _known_elsewhere(agent, batch.session, session.observations)
-    for index, one in enumerate(session.observations):
-        if one.id is not None and (one.id, one.kind, one.occurred_at) in copied:
-            batch.refuse(index, "copied")
-        else:
-            batch.add(index, one)
-    return store([batch])[0]
 
 
 def coding_subjects(cwd: str, person: Person | None, git_remote: str = "") -> list[str]:
@@ -126,16 +136,3 @@ def _is_subject(written: str) -> bool:
     except BadCapture:
         return False
     return True
-
-
-def _known_elsewhere(agent: Agent, session: str, observations: list[Incoming]) -> set[tuple[str, str, datetime | None]]:
-    """(id, kind, time) of those that another session of this agent holds. An id alone may be as short as "u1"."""
-    ids = [one.id for one in observations if one.id]
-    found: set[tuple[str, str, datetime | None]] = set()
-    with tenancy.project(agent.project_id):
-        for start in range(0, len(ids), _IDS_AT_ONCE):
-            rows = Observation.objects.filter(
-                session__agent=agent, external_id__in=ids[start : start + _IDS_AT_ONCE]
-            ).exclude(session__external_id=session)
-            found.update(rows.order_by("pk").values_list("external_id", "kind", "occurred_at"))  # type: ignore[arg-type]
-    return found

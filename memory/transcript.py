@@ -26,6 +26,9 @@ KINDS = (
 )
 ROLES = ("user", "assistant", "tool", "system")
 
+# Formats whose sessions begin with a copy of an earlier one when they are resumed or forked.
+COPYING = frozenset({"claude_code", "codex"})
+
 # Machine-made or our own words: kept for the reader, never quoted as evidence.
 NEVER_EVIDENCE = frozenset({"brief", "summary", "meta", "usage", "context_lookup"})
 
@@ -77,7 +80,8 @@ class ReadResult:
     `docs/importers.md`; records = mapped + skipped by reason + bad, so that the books balance.
 
     `mapped` counts the records that became at least one observation. `skipped` counts the others by reason.
-    `bad` counts the lines that hold no record: broken JSON, and JSON that is no object. `errors` says it in sentences.
+    `bad` counts the lines that hold no record: broken JSON, and JSON that is no object. `errors` says it in sentences,
+    `faults` as (place from 0, code), both of the first few only.
     `error` is a sentence for a person when the file as a whole could not be read, else "".
     """
 
@@ -89,6 +93,7 @@ class ReadResult:
     raw: Counter[str] = field(default_factory=Counter)
     bad: int = 0
     errors: list[str] = field(default_factory=list)
+    faults: list[tuple[int, str]] = field(default_factory=list)
     error: str = ""
 
     def books(self) -> dict[str, int | bool]:

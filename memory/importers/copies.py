@@ -5,36 +5,28 @@ Counted twice they would make one lesson look like two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from datetime import datetime
 
 from memory.importers.identity import UNTIMED, record_of
-from memory.transcript import Incoming, IncomingSession, ReadResult
+from memory.transcript import COPYING, Incoming, IncomingSession, ReadResult
 
 # Under one id, what else must agree: short ids ("u1") are unique in their own transcript only.
-Trace = tuple[str, datetime | None]
-# Asks the store which of these ids it holds outside the named session.
-Stored = Callable[[str, list[str]], Mapping[str, Trace]]
+_Trace = tuple[str, datetime | None]
 
 
 class Copies:
-    """Remembers what the files of one run brought in, and asks the store for what earlier runs did."""
+    """Remembers what the files of one run brought in. What earlier runs did, the store itself leaves out."""
 
-    def __init__(self, stored: Stored | None = None) -> None:
-        self._stored = stored
-        self._first: dict[str, tuple[str, Trace]] = {}
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[str, _Trace]] = {}
 
     def leave_out(self, result: ReadResult) -> None:
         """Takes copied observations out of `result`; a record that loses all of them is skipped as "copied"."""
         for session in result.sessions:
-            kept = [one for one in session.observations if not self._is_copy(session, one)]
-            kept = self._not_stored(session, kept)
-            before = {record_of(one.id or "") for one in session.observations}
-            lost = len(before - {record_of(one.id or "") for one in kept})
-            result.mapped -= lost
-            if lost:
-                result.skipped["copied"] += lost
-            session.observations = kept
+            if session.source_format in COPYING:
+                places = {place for place, one in enumerate(session.observations) if self._is_copy(session, one)}
+                take_out(result, session, places)
         result.sessions = [session for session in result.sessions if session.observations]
 
     def _is_copy(self, session: IncomingSession, one: Incoming) -> bool:
@@ -43,13 +35,17 @@ class Copies:
         owner, trace = self._first.setdefault(one.id, (session.external_id, _trace(one)))
         return owner != session.external_id and trace == _trace(one)
 
-    def _not_stored(self, session: IncomingSession, observations: list[Incoming]) -> list[Incoming]:
-        if self._stored is None:
-            return observations
-        ids = [one.id for one in observations if one.id and not one.id.startswith(UNTIMED)]
-        known = self._stored(session.external_id, ids) if ids else {}
-        return [one for one in observations if not one.id or known.get(one.id) != _trace(one)]
+
+def take_out(result: ReadResult, session: IncomingSession, places: Collection[int]) -> None:
+    """Takes the observations at these places out of `session`, and out of the books what is left with none."""
+    kept = [one for place, one in enumerate(session.observations) if place not in places]
+    before = {record_of(one.id or "") for one in session.observations}
+    lost = len(before - {record_of(one.id or "") for one in kept})
+    result.mapped -= lost
+    if lost:
+        result.skipped["copied"] += lost
+    session.observations = kept
 
 
-def _trace(one: Incoming) -> Trace:
+def _trace(one: Incoming) -> _Trace:
     return one.kind, one.occurred_at

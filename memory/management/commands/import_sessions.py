@@ -16,15 +16,13 @@ from django.utils import timezone
 
 from memory import capture
 from memory.importers import AUTO, FORMATS, read_file
-from memory.importers.copies import Copies, Trace
+from memory.importers.copies import Copies, take_out
 from memory.importers.reading import WHERE_TRANSCRIPTS_LIVE, NoTranscripts, in_order_of_time, walk
-from memory.models import Observation
-from memory.transcript import IncomingSession, ReadResult
+from memory.transcript import ReadResult
 from projects import named, tenancy
 from projects.models import Agent, ApiKey, Person
 from projects.terminal import plain
 
-_IDS_AT_ONCE = 5000
 _DISK_FULL = "53100"
 
 
@@ -38,7 +36,7 @@ class Added:
 
 
 class Command(BaseCommand):
-    help = "Bring transcripts of coding agents in. A second run adds nothing."
+    help = "Bring transcripts of agents and logs of their talks in. A second run adds nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="a transcript, or a folder that holds some")
@@ -61,7 +59,7 @@ class Command(BaseCommand):
         self.is_dry, self.as_json = options["dry_run"], options["json"]
         files, problems = _files(options["paths"])
         asked_for = {Path(path) for path in options["paths"]}
-        copies = Copies(self._stored_elsewhere)
+        copies = Copies()
         read_count, total = 0, 0
         for number, path in enumerate(files, start=1):
             result = read_file(path, options["format"])
@@ -83,38 +81,17 @@ class Command(BaseCommand):
 
     def _store(self, result: ReadResult) -> Added:
         added = Added()
+        store = capture.rehearse_import if self.is_dry else capture.import_session
         for session in result.sessions:
-            with tenancy.project(self.agent.project_id):
-                outcome = self._rehearsal(session) if self.is_dry else self._stored(session)
-            added.accepted += outcome.accepted
-            added.duplicates += outcome.duplicates
-            added.dropped += outcome.dropped
+            answer = store(self.agent, session, self.person)
+            # A copy is nothing that was refused: its line is left out, and told so.
+            answer["dropped"].pop("copied", None)
+            take_out(result, session, {one["index"] for one in answer["errors"] if one["code"] == "copied"})
+            added.accepted += answer["accepted"]
+            added.duplicates += answer["duplicates"]
+            added.dropped.update(answer["dropped"])
+        result.sessions = [session for session in result.sessions if session.observations]
         return added
-
-    def _stored(self, session: IncomingSession) -> Added:
-        answer = capture.import_session(self.agent, session, self.person)
-        return Added(answer["accepted"], answer["duplicates"], Counter(answer["dropped"]))
-
-    def _rehearsal(self, session: IncomingSession) -> Added:
-        ids = [one.id for one in session.observations if one.id]
-        known = sum(
-            Observation.objects.filter(
-                session__agent=self.agent, session__external_id=session.external_id, external_id__in=some
-            ).count()
-            for some in _in_parts(ids)
-        )
-        return Added(len(session.observations) - known, known)
-
-    def _stored_elsewhere(self, external_id: str, ids: list[str]) -> dict[str, Trace]:
-        found: dict[str, Trace] = {}
-        with tenancy.project(self.agent.project_id):
-            for some in _in_parts(ids):
-                rows = Observation.objects.filter(session__agent=self.agent, external_id__in=some)
-                rows = rows.exclude(session__external_id=external_id)
-                found.update(
-                    {str(id_): (kind, at) for id_, kind, at in rows.values_list("external_id", "kind", "occurred_at")}
-                )
-        return found
 
     def _tell(self, result: ReadResult, added: Added, progress: str) -> None:
         # Progress is no error: not in red.
@@ -183,7 +160,3 @@ def _person(email: str | None, agent: Agent) -> Person | None:
         keys = ApiKey.objects.usable(timezone.now()).filter(agent=agent, person__isnull=False)
         key = keys.select_related("person").order_by("-created_at", "-pk").first()
         return key.person if key else None
-
-
-def _in_parts(ids: list[str]) -> Iterable[list[str]]:
-    return (ids[start : start + _IDS_AT_ONCE] for start in range(0, len(ids), _IDS_AT_ONCE))

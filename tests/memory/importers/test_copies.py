@@ -34,21 +34,6 @@ def test_lines_a_resumed_session_copied_are_left_out_of_it(tmp_path: Path) -> No
     assert second.books()["balanced"]
 
 
-def test_lines_copied_from_an_earlier_run_are_left_out_too(tmp_path: Path) -> None:
-    outcome = read_file(write(tmp_path / "2.jsonl", *session("two")))
-    stored = {one.id or "": (one.kind, one.occurred_at) for one in observations(outcome)}
-    asked: list[tuple[str, list[str]]] = []
-
-    def ask(external_id: str, ids: list[str]) -> dict[str, Any]:
-        asked.append((external_id, ids))
-        return stored
-
-    Copies(ask).leave_out(outcome)
-    assert asked == [("two", ["u1#0", "u2#0", "u2#1"])]
-    assert outcome.sessions == []
-    assert outcome.skipped == {"copied": 2}
-
-
 def test_the_same_file_again_is_no_copy_of_itself(tmp_path: Path) -> None:
     copies = Copies()
     path = write(tmp_path / "1.jsonl", *session("one"))
