@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.importers import claude_code
+from memory.importers.reading import Source
 from memory.transcript import Incoming, IncomingSession
 
 FOLDER = Path(__file__).parent
@@ -49,7 +50,7 @@ def _session(row: dict[str, Any], now: datetime) -> DemoSession:
 
 def _coding(path: Path, start: datetime) -> IncomingSession:
     """A Claude Code transcript, its clock moved so that the first line happens at `start`."""
-    (session,) = claude_code.read(path).sessions
+    (session,) = claude_code.read(Source.of(path)).sessions
     times = [one.occurred_at for one in session.observations if one.occurred_at]
     shift = start - times[0]
     session.observations = [

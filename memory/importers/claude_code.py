@@ -7,65 +7,61 @@ stands in `docs/importers.md`; the traps behind it are those of real files.
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 from memory.importers.claude_lines import Record, Talk
 from memory.importers.counts import RawCounts
-from memory.importers.identity import plain_id
-from memory.importers.reading import Line, read_lines, sentence_for, why_not
+from memory.importers.detection import CLAUDE_CODE, why_not
+from memory.importers.identity import session_id
+from memory.importers.reading import Line, Source, read_lines, report, report_replaced, sentence_for
 from memory.transcript import Incoming, IncomingSession, ReadResult
 
-FORMAT = "claude_code"
-_MAX_ERRORS = 20
+FORMAT = CLAUDE_CODE
 
 
-def read(path: Path) -> ReadResult:
-    """Everything one transcript file holds, as observations by session. Never raises on content;
+def read(source: Source) -> ReadResult:
+    """Everything one transcript holds, as observations by session. Never raises on content;
     a file that cannot be opened or holds no record comes back with `error` set."""
     try:
-        return _Reader(path).read()
+        return _Reader(source).read()
     except OSError as error:
-        return ReadResult(str(path), FORMAT, error=sentence_for(path, error))
+        return ReadResult(source.label, FORMAT, error=sentence_for(source, error))
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.result = ReadResult(str(path), FORMAT)
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.result = ReadResult(source.label, FORMAT)
         self.counts = RawCounts()
         self.talks: dict[str, Talk] = {}
         self.current = ""
         self.replaced = 0
-        self.is_agent_file = path.name.startswith("agent-")
+        self.is_agent_file = source.name.startswith("agent-")
 
     def read(self) -> ReadResult:
-        with self.path.open("rb") as handle:
+        with self.source.open() as handle:
             for line in read_lines(handle):
                 self._take(line)
         result = self.result
         result.raw = self.counts.result()
         result.bad = result.raw["bad_json_lines"] + result.raw["non_object_lines"]
-        if self.replaced:
-            result.errors.append(
-                f"Not valid UTF-8, and replaced: {self.replaced} {'character' if self.replaced == 1 else 'characters'}."
-            )
+        report_replaced(result, self.replaced)
         if not result.raw["records"]:
-            result.error = why_not(self.path)
+            result.error = why_not(self.source)
         else:
             result.sessions = [self._closed(talk) for talk in self._talks() if talk.session.observations]
         return result
 
     def _take(self, line: Line) -> None:
+        self.source.spend()
         self.replaced += line.replaced
         if line.problem:
             self.counts.bad_json()
         else:
             self.counts.value(line.value)
         if line.problem or not isinstance(line.value, dict):
-            problem = line.problem or "is no JSON object"
-            if len(self.result.errors) < _MAX_ERRORS:
-                self.result.errors.append(f"Line {line.number} {problem}.")
+            code = "bad_line" if line.problem else "not_an_object"
+            report(self.result, line.number, line.problem or "is no JSON object", code)
             return
         observations, reason = self._map(line.value, line.number)
         if observations:
@@ -85,8 +81,8 @@ class _Reader:
 
     def _talk_of(self, record: dict[str, Any]) -> Talk:
         # Lines without an id belong to the session around them.
-        if session_id := plain_id(record.get("sessionId")):
-            self.current = session_id
+        if named := session_id(record.get("sessionId")):
+            self.current = named
         if self.current not in self.talks:
             self.talks[self.current] = Talk(IncomingSession(self.current, FORMAT))
         return self.talks[self.current]
@@ -108,7 +104,7 @@ class _Reader:
         if nameless is None:
             return talks
         if not talks:
-            nameless.session.external_id = f"file-{_digest(self.path)}"
+            nameless.session.external_id = f"file-{_digest(self.source)}"
             return [nameless]
         first = talks[0]
         first.session.observations[:0] = nameless.session.observations
@@ -127,6 +123,9 @@ class _Reader:
         return session
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()[:32]
+def _digest(source: Source) -> str:
+    sha = hashlib.sha256()
+    with source.open() as handle:
+        while chunk := handle.read(1024 * 1024):
+            sha.update(chunk)
+    return sha.hexdigest()[:32]

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memory.importers import tools, words
+from memory.importers import answers, tools, words
+from memory.importers.calls import Call, Calls
 from memory.importers.counts import HARNESS_TYPES, scalar, type_of
+from memory.importers.embedded import without_embedded
 from memory.importers.identity import Ids, plain_id
+from memory.importers.reasons import as_reason
 from memory.importers.times import parse_time, seconds_between
 from memory.own_briefs import is_own_brief, split_own_briefs
 from memory.transcript import Incoming, IncomingSession
 
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_/.-]{1,60}")
 _MARKERS = frozenset({"system/compact_boundary", "system/api_error"})
 _USAGE_KEYS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-# Calls that wait for an answer: as many as any agent runs at once, so that a file of calls alone stays quick to read.
-_MAX_PENDING = 256
 # A prompt typed while the agent works is written when queued and again when taken up, seconds to a minute apart.
 _ECHO_SECONDS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    call_id: str
-    text: str
-    paths: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class Talk:
-    """One session while its lines are read. `pending` holds the calls that have no answer yet, oldest first."""
+    """One session while its lines are read."""
 
     session: IncomingSession
     ids: Ids = field(default_factory=Ids)
-    pending: deque[Call] = field(default_factory=lambda: deque(maxlen=_MAX_PENDING))
+    calls: Calls = field(default_factory=Calls)
     replies: dict[str, dict[str, int]] = field(default_factory=dict)
     prompts: dict[str, datetime] = field(default_factory=dict)
     queued: set[str] = field(default_factory=set)
@@ -75,8 +65,8 @@ class Record:
             if kind in ("ai-title", "custom-title") and isinstance(self.record.get(key), str):
                 self.talk.session.title = str(self.record[key])[:200]
         if HARNESS_TYPES.fullmatch(scalar(kind)):
-            return [], f"type:{_as_reason(self.type)}"
-        return [], f"unknown_type:{_as_reason(self.type)}"
+            return [], f"type:{as_reason(self.type)}"
+        return [], f"unknown_type:{as_reason(self.type)}"
 
     def _spoken(self, kind: str) -> tuple[list[Incoming], str]:
         if not self.message:
@@ -111,7 +101,7 @@ class Record:
             elif kind in ("image", "document") and not self._is_machine_made:
                 human.append(f"[{kind}]")
             else:
-                reasons.append(f"block:{_as_reason(scalar(kind))}")
+                reasons.append(f"block:{as_reason(scalar(kind))}")
         if human:
             said = "\n".join(human)
             if self._is_echo(said):
@@ -146,10 +136,10 @@ class Record:
     def _tool_result(self, block: dict[str, Any]) -> list[Incoming]:
         beside = self.record.get("toolUseResult")
         call_id = plain_id(block.get("tool_use_id"))
-        call = self._answered(call_id)
-        whole = tools.result_text(block.get("content"), beside)
+        call = self.talk.calls.answered(call_id)
+        whole = answers.result_text(block.get("content"), beside)
         text, briefs = split_own_briefs(words.without_reminders(whole))
-        is_error = tools.failed(block, beside)
+        is_error = answers.failed(block, beside)
         name = call.name if call else _tool_beside(beside)
         result = Incoming(
             kind="tool_result",
@@ -157,7 +147,7 @@ class Record:
             text=text,
             tool=name,
             call_id=call_id,
-            exit_code=tools.exit_code(name, text, beside, is_error),
+            exit_code=answers.exit_code(name, text, beside, is_error),
             is_error=is_error,
             paths=call.paths if call else tools.paths_of(beside, self.talk.session.cwd),
             sidechain=self.sidechain,
@@ -169,23 +159,13 @@ class Record:
             drafts.append(self._draft("message", "user", said))
         return drafts
 
-    def _answered(self, call_id: str) -> Call | None:
-        """The call this result answers: the nearest one before it with that id (ids are reused), else the nearest."""
-        pending = self.talk.pending
-        for index in range(len(pending) - 1, -1, -1):
-            if pending[index].call_id == call_id or not call_id:
-                call = pending[index]
-                del pending[index]
-                return call
-        return None
-
     def _said_by_assistant(self, content: list[Any]) -> tuple[list[Incoming], str]:
         drafts: list[Incoming] = []
         reasons: list[str] = []
         for block in content:
             kind = block.get("type") if isinstance(block, dict) else "non_object"
             if kind == "text" and isinstance(block.get("text"), str):
-                text, briefs = split_own_briefs(tools.without_embedded(block["text"]))
+                text, briefs = split_own_briefs(without_embedded(block["text"]))
                 drafts += [self._draft("message", "assistant", text)] if text.strip() else []
                 drafts += [self._draft("brief", "assistant", brief) for brief in briefs]
             elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
@@ -193,19 +173,19 @@ class Record:
                 reasons.append("repeated_call")
             else:
                 reasons.append(
-                    "thinking" if kind in ("thinking", "redacted_thinking") else f"block:{_as_reason(scalar(kind))}"
+                    "thinking" if kind in ("thinking", "redacted_thinking") else f"block:{as_reason(scalar(kind))}"
                 )
         return drafts, reasons[0] if reasons else "empty_text"
 
     def _call(self, block: dict[str, Any]) -> list[Incoming]:
         name, arguments, root = (scalar(block.get("name") or "")[:200], block.get("input"), self.talk.session.cwd)
-        text, paths = (tools.call_text(name, arguments, root), tools.paths_of(arguments, root))
+        text, paths = (tools.call_text(name, arguments, root), tools.paths_of_call(name, arguments, root))
         call = Call(name, plain_id(block.get("id")), text, paths)
         # Streaming writers repeat a call in each of several lines; a reused id comes after the answer to its first use.
-        if call.call_id and call in self.talk.pending:
+        if call.call_id and call in self.talk.calls:
             return []
-        self.talk.pending.append(call)
-        kind = "edit" if name in tools.EDIT_TOOLS else "tool_call"
+        self.talk.calls.open(call)
+        kind = "edit" if tools.is_edit(name, arguments) else "tool_call"
         draft = self._draft(kind, "assistant", text)
         return [replace(draft, tool=name, call_id=call.call_id, paths=paths)]
 
@@ -287,8 +267,3 @@ def _marker_text(record: dict[str, Any]) -> str:
     error = record.get("error")
     status = error.get("status") if isinstance(error, dict) else None
     return f"The model's API answered {status}." if _is_count(status) else "The model's API failed."
-
-
-def _as_reason(name: str) -> str:
-    """A type as a reason in the books. Anything but a plain word may be captured text, and is not repeated."""
-    return name if _PLAIN_WORD.fullmatch(name) else "other"

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memory.importers.tools import without_bytes
+from memory import privacy
+from memory.importers.embedded import without_bytes
 from memory.transcript import Incoming
 
 # Longer ones are hashed: an id is a key in a btree.
@@ -24,7 +25,19 @@ def plain_id(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     value = value.strip()
-    return value if len(value) <= _ID_CHARACTERS and value.isprintable() else f"hashed-{_hash(value)}"
+    return value if len(value) <= _ID_CHARACTERS and value.isprintable() else f"hashed-{digest(value)}"
+
+
+def session_id(value: Any) -> str:
+    """The id of a session as `plain_id` gives it, hashed too where capture would refuse it: it looks like a secret, or
+    holds a mark nobody sees."""
+    found = plain_id(value)
+    if not found:
+        return ""
+    try:
+        return privacy.clean_id(found)
+    except privacy.BadIdentifier:
+        return f"hashed-{digest(found)}"
 
 
 def record_of(observation_id: str) -> str:
@@ -40,9 +53,12 @@ class Ids:
     _given: dict[str, str] = field(default_factory=dict)
     _alike: Counter[str] = field(default_factory=Counter)
 
-    def stamp(self, record: dict[str, Any], drafts: list[Incoming]) -> list[Incoming]:
-        """`drafts` with ids, the first with the record as payload; none when this very line was read before."""
-        base, content = self._base(record, drafts), _content(drafts)
+    def stamp(self, record: dict[str, Any], drafts: list[Incoming], base: str = "") -> list[Incoming]:
+        """`drafts` with ids, the first with the record as payload; none when this very line was read before.
+
+        `base` names the line where its reader knows a better name than the line's own.
+        """
+        base, content = base or self._base(record, drafts), _content(drafts)
         if self._given.get(base, content) != content:
             # Two lines under one uuid: both are kept, the second under a name of its own.
             base = f"{base}~{content[:12]}"
@@ -61,15 +77,16 @@ class Ids:
             return uuid
         at = drafts[0].occurred_at
         second = "" if at is None else at.isoformat(timespec="seconds")
-        key = _hash("\x1f".join([second, plain_id(record.get("leafUuid")), _content(drafts)]))
+        key = digest("\x1f".join([second, plain_id(record.get("leafUuid")), _content(drafts)]))
         self._alike[key] += 1
         return f"{'line-' if at else UNTIMED}{key}-{self._alike[key]}"
 
 
 def _content(drafts: Iterable[Incoming]) -> str:
-    return _hash("\x1f".join(f"{one.kind}\x1f{one.role}\x1f{one.call_id}\x1f{one.text}" for one in drafts))
+    return digest("\x1f".join(f"{one.kind}\x1f{one.role}\x1f{one.call_id}\x1f{one.text}" for one in drafts))
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
+    """32 hexadecimal characters that stand for `text`."""
     # Lone surrogates are legal in JSON and must not stop the reader.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -6,19 +6,61 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from memory.importers.counts import HARNESS_TYPES, scalar
+from memory.transcript import ReadResult
 
 # A line longer than this is counted as broken and passed over: one such line would need several times as much memory.
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _CHUNK_BYTES = 1024 * 1024
-_PROBE_LINES = 200
-_PROBE_BYTES = 8 * 1024 * 1024
+_SUFFIXES = (".jsonl", ".json")
 _TAIL_BYTES = 64 * 1024
+_MOST_ERRORS = 20
+_MOST_FAULTS = 100
 
-WHERE_TRANSCRIPTS_LIVE = "Claude Code keeps its transcripts as .jsonl files under ~/.claude/projects."
+WHERE_TRANSCRIPTS_LIVE = (
+    "Claude Code keeps its transcripts as .jsonl files under ~/.claude/projects, Codex under ~/.codex/sessions."
+)
+
+
+class TooManyRecords(Exception):
+    """A body with more records than one call may bring."""
+
+
+class Allowance:
+    """How many records may still be read. A file has none, for whoever reads it chose it."""
+
+    def __init__(self, records: int) -> None:
+        self._left = records
+
+    def spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyRecords
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a transcript comes from: a file, or the body of a call. `label` is what messages call it."""
+
+    label: str
+    name: str
+    body: bytes | None = None
+    allowance: Allowance | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        return cls(str(path), path.name)
+
+    def spend(self) -> None:
+        """Counts one record of this source. Raises TooManyRecords."""
+        if self.allowance is not None:
+            self.allowance.spend()
+
+    def open(self) -> BinaryIO:
+        return Path(self.label).open("rb") if self.body is None else BytesIO(self.body)
 
 
 class NoTranscripts(Exception):
@@ -55,7 +97,7 @@ def walk(path: Path) -> list[Path]:
     except (OSError, ValueError) as error:
         raise NoTranscripts(f"{path} cannot be opened: {_reason(error)}.") from error
     if not found:
-        raise NoTranscripts(f"{path} holds no .jsonl file. {WHERE_TRANSCRIPTS_LIVE}")
+        raise NoTranscripts(f"{path} holds no .jsonl file and no .json file. {WHERE_TRANSCRIPTS_LIVE}")
     return found
 
 
@@ -71,7 +113,7 @@ def _files_under(root: Path) -> Iterator[Path]:
         seen.add((status.st_dev, status.st_ino))
         for name in files:
             candidate = Path(folder, name)
-            if name.lower().endswith(".jsonl") and candidate.is_file():
+            if name.lower().endswith(_SUFFIXES) and candidate.is_file():
                 yield candidate
     yield from map(Path, closed)
 
@@ -90,7 +132,7 @@ def _last_timestamp(path: Path) -> str:
     except OSError:
         return ""
     for raw in reversed(tail.split(b"\n")):
-        record = _parse(raw)[0]
+        record = parse(raw)[0]
         if isinstance(record, dict) and isinstance(record.get("timestamp"), str):
             return str(record["timestamp"])
     return ""
@@ -122,11 +164,12 @@ def read_lines(handle: BinaryIO) -> Iterator[Line]:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
         if not raw.strip():
             continue
-        value, problem, replaced = _parse(raw)
+        value, problem, replaced = parse(raw)
         yield Line(number, value, problem, replaced)
 
 
-def _parse(raw: bytes) -> tuple[Any, str, int]:
+def parse(raw: bytes) -> tuple[Any, str, int]:
+    """The JSON value of these bytes, what is wrong with them, and how many characters were no valid UTF-8."""
     try:
         text, replaced = raw.decode("utf-8"), 0
     except UnicodeDecodeError:
@@ -141,56 +184,25 @@ def _parse(raw: bytes) -> tuple[Any, str, int]:
         return None, "is cut or is no JSON", replaced
 
 
-def detect(path: Path) -> str:
-    """The format's name ("claude_code"), or "" when the head of the file does not look like one we read."""
-    with path.open("rb") as handle:
-        for line in _head(handle):
-            if _looks_like_claude(line.value):
-                return "claude_code"
-    return ""
+def report(result: ReadResult, number: int, problem: str, code: str, what: str = "Line") -> None:
+    """Says in `result` what is wrong with its line (or message) of that number, counted from 1."""
+    if len(result.errors) < _MOST_ERRORS:
+        result.errors.append(f"{what} {number} {problem}.")
+    if len(result.faults) < _MOST_FAULTS:
+        result.faults.append((number - 1, code))
 
 
-def why_not(path: Path) -> str:
-    """One sentence for a file that `detect` does not know."""
-    with path.open("rb") as handle:
-        start = handle.read(4096)
-        if not start.strip():
-            return f"{path} is empty: there is nothing to import."
-        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return f"{path} is UTF-16; save it as UTF-8 and import it again."
-        if b"\x00" in start:
-            return f"{path} is a binary file, no transcript. {WHERE_TRANSCRIPTS_LIVE}"
-        handle.seek(0)
-        objects = [line.value for line in _head(handle) if isinstance(line.value, dict)]
-    if not objects:
-        return f"{path} is no transcript: no line of its beginning is a JSON object. {WHERE_TRANSCRIPTS_LIVE}"
-    if any("payload" in record and "type" in record for record in objects):
-        return f"{path} looks like a Codex rollout; only Claude Code transcripts can be imported so far."
-    return f"{path} is JSON, but no Claude Code transcript. {WHERE_TRANSCRIPTS_LIVE}"
-
-
-def _head(handle: BinaryIO) -> Iterator[Line]:
-    for count, line in enumerate(read_lines(handle), start=1):
-        yield line
-        if count >= _PROBE_LINES or handle.tell() > _PROBE_BYTES:
-            return
-
-
-def _looks_like_claude(record: Any) -> bool:
-    if not isinstance(record, dict) or "payload" in record:
-        return False
-    if record.get("type") in ("user", "assistant"):
-        return "message" in record
-    kind = scalar(record.get("type"))
-    if kind == "summary" or HARNESS_TYPES.fullmatch(kind):
-        return True
-    return isinstance(record.get("message"), dict) and "sessionId" in record
+def report_replaced(result: ReadResult, replaced: int) -> None:
+    if replaced:
+        result.errors.append(
+            f"Not valid UTF-8, and replaced: {replaced} {'character' if replaced == 1 else 'characters'}."
+        )
 
 
 def _reason(error: Exception) -> str:
     return (error.strerror or "unknown reason").lower() if isinstance(error, OSError) else "it is no valid path"
 
 
-def sentence_for(path: Path, error: OSError) -> str:
+def sentence_for(source: Source, error: OSError) -> str:
     """What to tell a person about a file the system would not let us read."""
-    return f"{path} cannot be read: {_reason(error)}."
+    return f"{source.label} cannot be read: {_reason(error)}."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 # Transcripts are of this century; anything else is a broken clock or an attack on the calendar's ends.
 _FIRST_YEAR, _LAST_YEAR = 2000, 2100
@@ -12,13 +14,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((1e11, 1.0), (1e14, 1e-3), (1e17, 1e-6), (1e20, 1e-9))
 
 
-def parse_time(value: Any) -> datetime | None:
-    """An ISO text (without a zone it is taken as UTC) or a number since 1970."""
+def parse_time(value: Any, zone: tzinfo = UTC) -> datetime | None:
+    """An ISO text (without a zone of its own it is in `zone`) or a number since 1970."""
     try:
         moment = _from_text(value) if isinstance(value, str) else _from_number(value)
         if moment is None:
             return None
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
     return moment if _FIRST_YEAR <= moment.year < _LAST_YEAR else None
@@ -40,6 +42,20 @@ def _from_number(value: Any) -> datetime | None:
         if abs(value) < limit:
             return _EPOCH + timedelta(seconds=value * scale)
     return None
+
+
+def zone_named(name: Any) -> str:
+    """`name` where it is a time zone that this machine knows, else ""."""
+    return name if isinstance(name, str) and name in _zones() else ""
+
+
+def zone_of(name: Any) -> tzinfo:
+    return ZoneInfo(name) if zone_named(name) else UTC
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
 
 
 def seconds_between(one: datetime, other: datetime) -> float:

@@ -1,38 +1,66 @@
-"""What Claude Code's tools were asked and what they answered, as readable text, paths and exit codes."""
+"""What coding agents' tools were asked: one call as readable text, the files it names, whether it is an edit."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
-SHELL_TOOLS = frozenset({"Bash", "PowerShell", "run_shell_command", "execute_command", "shell"})
+from memory.importers.embedded import compact, without_embedded
+
+SHELL_TOOLS = frozenset(
+    {"Bash", "PowerShell", "run_shell_command", "execute_command", "shell", "shell_command", "exec_command"}
+    | {"local_shell", "container.exec", "bash"}
+)
 EDIT_TOOLS = frozenset(
     {"Edit", "MultiEdit", "Write", "NotebookEdit", "replace", "write_file", "edit_file", "create_file", "str_replace"}
+    | {"apply_patch", "str_replace_editor", "str_replace_based_edit_tool"}
 )
+# What the last two are asked when they only look.
+_LOOKS = ("view", "open", "ls")
 _PATH_KEYS = ("file_path", "filePath", "absolute_path", "notebook_path", "path")
-_EXIT_KEYS = ("exitCode", "exit_code", "returnCode")
-# "Exit code 2" opens the output; shells of the Gemini family put it on a line of its own, near the end.
-_EXIT_START = re.compile(r"\A(?:Error: )?Exit code:? (-?\d{1,6})\s*$", re.IGNORECASE | re.MULTILINE)
-_EXIT_LINE = re.compile(r"^Exit Code: (-?\d{1,6})$", re.MULTILINE)
-_EMBEDDED = re.compile(r"data:[\w.+-]{1,40}/[\w.+-]{1,60};base64,[A-Za-z0-9+/=]{64,}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=_\r\n-]+\Z")
-_BASE64_CHARACTERS = 256
 _CHANGE_CHARACTERS = 400
-_MAX_DEPTH = 60
+_PATCH_CHARACTERS = 4_000
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$|^\*\*\* Move to: (.{1,1000})$", re.MULTILINE)
 _PATH_CHARACTERS = 1000
-
-IMAGE = "[image]"
 
 
 def call_text(name: str, arguments: Any, root: str) -> str:
     """One call as a person reads it: a shell's command itself, an edit as path and change, else name and JSON."""
+    if command := command_of(name, arguments):
+        return command
+    if patch := patch_of(name, arguments):
+        return f"{name}\n{_shortened(patch, _PATCH_CHARACTERS)}"
+    if isinstance(arguments, dict) and name in EDIT_TOOLS and (path := first_path(arguments)):
+        return "\n".join([f"{name} {relative(path, root)}", *_change(arguments)])
+    if isinstance(arguments, str):
+        return without_embedded(f"{name} {arguments}".strip())
+    return f"{name} {compact(arguments)}".strip()
+
+
+def command_of(name: str, arguments: Any) -> str:
+    """The line a shell was given; an argument vector is joined, and `bash -lc "…"` is what it runs. "" for no shell."""
+    if name not in SHELL_TOOLS or not isinstance(arguments, dict):
+        return ""
+    command = next((arguments[key] for key in ("command", "cmd") if arguments.get(key)), None)
+    if isinstance(command, list):
+        words = [str(word) for word in command if isinstance(word, str | int)]
+        return words[-1] if len(words) > 2 and words[1] in ("-c", "-lc", "/c", "-Command") else " ".join(words)
+    return command if isinstance(command, str) else ""
+
+
+def patch_of(name: str, arguments: Any) -> str:
+    """The patch that `apply_patch` was given, by itself or through a shell; else ""."""
+    text: Any = arguments
     if isinstance(arguments, dict):
-        if name in SHELL_TOOLS and isinstance(arguments.get("command"), str):
-            return str(arguments["command"])
-        if name in EDIT_TOOLS and (path := first_path(arguments)):
-            return "\n".join([f"{name} {relative(path, root)}", *_change(arguments)])
-    return f"{name} {_compact(without_bytes(arguments))}".strip()
+        text = command_of(name, arguments) or next((arguments[k] for k in ("input", "patch") if k in arguments), "")
+    is_patch = isinstance(text, str) and "*** Begin Patch" in text
+    return text if is_patch and (name == "apply_patch" or text.lstrip().startswith("apply_patch")) else ""
+
+
+def is_edit(name: str, arguments: Any) -> bool:
+    if isinstance(arguments, dict) and arguments.get("command") in _LOOKS:
+        return False
+    return name in EDIT_TOOLS or bool(patch_of(name, arguments))
 
 
 def _change(arguments: dict[str, Any]) -> list[str]:
@@ -50,8 +78,11 @@ def _change(arguments: dict[str, Any]) -> list[str]:
 def _marked(mark: str, text: Any) -> list[str]:
     if not isinstance(text, str) or not text:
         return []
-    short = text if len(text) <= _CHANGE_CHARACTERS else text[:_CHANGE_CHARACTERS] + " …"
-    return [mark + line for line in without_embedded(short).split("\n")]
+    return [mark + line for line in without_embedded(_shortened(text, _CHANGE_CHARACTERS)).split("\n")]
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + " …"
 
 
 def first_path(arguments: Any) -> str:
@@ -65,110 +96,18 @@ def paths_of(arguments: Any, root: str) -> tuple[str, ...]:
     return (relative(path, root),) if path and len(path) <= _PATH_CHARACTERS else ()
 
 
+def paths_of_call(name: str, arguments: Any, root: str) -> tuple[str, ...]:
+    """The files a call names: those of a patch, else the one of an edit or a read."""
+    patch = patch_of(name, arguments)
+    found = [added or moved for added, moved in _PATCHED.findall(patch)] if patch else []
+    if found:
+        return tuple(dict.fromkeys(relative(path.strip(), root) for path in found))
+    return paths_of(arguments, root)
+
+
 def relative(path: str, root: str) -> str:
     """`path` as seen from the session's folder, with forward slashes, so that it reads alike on every machine."""
     unified, base = path.replace("\\", "/"), root.replace("\\", "/").rstrip("/")
     if base and unified.startswith(base + "/"):
         return unified[len(base) + 1 :]
     return unified
-
-
-def result_text(content: Any, beside: Any) -> str:
-    """A tool's answer in any of its four shapes; `beside` is the line's toolUseResult, asked when there is none."""
-    if content is None:
-        return _beside_text(beside)
-    return without_embedded(_shape_text(content))
-
-
-def _shape_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(_part_text(part) for part in content)
-    if isinstance(content, dict):
-        answers = [_gemini_text(part) for part in _listed(content.get("responseParts"))]
-        if any(answers):
-            return "\n".join(filter(None, answers))
-        display = content.get("resultDisplay")
-        return display if isinstance(display, str) else _compact(without_bytes(content))
-    return _compact(content)
-
-
-def _part_text(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    if not isinstance(part, dict):
-        return _compact(part)
-    if part.get("type") == "text" and isinstance(part.get("text"), str):
-        return str(part["text"])
-    if part.get("type") in ("image", "document"):
-        return f"[{part['type']}]"
-    if part.get("type") == "tool_reference":
-        return f"[tool {part.get('tool_name') or part.get('name') or ''}]"
-    return _compact(without_bytes(part))
-
-
-def _gemini_text(part: Any) -> str:
-    answer = part.get("functionResponse") if isinstance(part, dict) else None
-    response = answer.get("response") if isinstance(answer, dict) else None
-    if not isinstance(response, dict):
-        return ""
-    said = next((response[key] for key in ("output", "error", "content") if response.get(key)), "")
-    return said if isinstance(said, str) else _compact(without_bytes(said))
-
-
-def _beside_text(beside: Any) -> str:
-    if isinstance(beside, str):
-        return without_embedded(beside)
-    if isinstance(beside, dict):
-        texts = [beside[key] for key in ("stdout", "stderr", "content") if isinstance(beside.get(key), str)]
-        return without_embedded("\n".join(filter(None, texts)))
-    return ""
-
-
-def failed(block: dict[str, Any], beside: Any) -> bool:
-    """Whether the harness called this result an error: its flag, or the status beside it."""
-    if block.get("is_error"):
-        return True
-    return isinstance(beside, dict) and beside.get("status") in ("error", "failed", "failure")
-
-
-def exit_code(tool: str, text: str, beside: Any, is_error: bool) -> int | None:
-    """The exit code where one was recorded: a field, or the text. None is "not said", never "fine"."""
-    for key in _EXIT_KEYS:
-        value = beside.get(key) if isinstance(beside, dict) else None
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
-            return value
-    match = _EXIT_START.match(text) if is_error or tool in SHELL_TOOLS else None
-    if match is None and tool in SHELL_TOOLS:
-        match = _EXIT_LINE.search(text)
-    return int(match.group(1)) if match else None
-
-
-def without_embedded(text: str) -> str:
-    return _EMBEDDED.sub(IMAGE, text) if ";base64," in text else text
-
-
-def without_bytes(value: Any, depth: int = 0) -> Any:
-    """`value` with base64 bodies replaced by their length: a screenshot's bytes say nothing and fill the table."""
-    if depth > _MAX_DEPTH:
-        return "[nested too deeply]"
-    if isinstance(value, dict):
-        body = value.get("data")
-        if isinstance(body, str) and (value.get("type") == "base64" or "media_type" in value):
-            value = {**value, "data": f"[{len(body)} characters of base64]"}
-        return {key: without_bytes(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without_bytes(item, depth + 1) for item in value]
-    if isinstance(value, str):
-        is_body = len(value) >= _BASE64_CHARACTERS and _BASE64.match(value)
-        return f"[{len(value)} characters of base64]" if is_body else without_embedded(value)
-    return value
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -1,4 +1,4 @@
-"""Whose words a `user` line of Claude Code holds: the harness writes most of them in the user's name.
+"""Whose words a `user` line of a coding agent holds: the harness writes most of them in the user's name.
 
 In a real session of 53 lines 25 are of type `user`, and one of them holds what the human asked.
 """
@@ -29,6 +29,13 @@ _MACHINE_TAGS = (
     "session-start-hook",
     "post-tool-use-hook",
     "teammate-message",
+    # Codex
+    "environment_context",
+    "user_instructions",
+    "user_shell_command",
+    "turn_aborted",
+    "subagent_notification",
+    "skill",
 )
 _MACHINE_STARTS = (
     "Caveat: The messages below were generated",
@@ -36,8 +43,17 @@ _MACHINE_STARTS = (
     "Continue from where you left off.",
     "Your final response is captured verbatim",
     "[Image: source:",
+    "# AGENTS.md instructions",
 )
-_RECAP_STARTS = ("This session is being continued from a previous conversation",)
+_RECAP_STARTS = (
+    "This session is being continued from a previous conversation",
+    "Another language model started to solve this problem and produced a summary",
+)
+# An editor puts what is open and selected above the human's words.
+_EDITOR_STARTS = ("# Context from my IDE setup", "# Files mentioned by the user", "# Selected text", "# In app browser")
+_REQUEST = "## My request for Codex:"
+# Codex marks where a picture stood.
+_PICTURE = re.compile(r"</?image(?: name=[^>\n]{0,300})?>")
 _INTERRUPTION = re.compile(r"^\s*\[Request (?:interrupted|cancelled) by user[^\]\n]{0,80}\]")
 # Commands that set the tool up: what follows them is a setting, not a request.
 _SETTINGS = re.compile(
@@ -73,15 +89,19 @@ def _authored(text: str) -> list[Piece]:
     if text.lstrip().startswith(("<command-name>", "<command-message>", "<command-args>")):
         return _command(text)
     human = human_words(text)
-    return [Piece("message", "user", human)] if human else [Piece("meta", "system", text.strip())]
+    if human:
+        return [Piece("message", "user", human)]
+    return [Piece("meta", "system", text.strip())] if _PICTURE.sub("", text).strip() else []
 
 
 def human_words(text: str) -> str:
     """`text` without what the harness put into it; "" when nothing of it is a human's."""
     bare = text
-    for tag in _MACHINE_TAGS:
+    for tag in _MACHINE_TAGS if "<" in text else ():
         bare, _ = _split_blocks(bare, tag)
-    bare = _INTERRUPTION.sub("", bare).strip()
+    bare = _INTERRUPTION.sub("", _PICTURE.sub("", bare)).strip()
+    if bare.startswith(_EDITOR_STARTS):
+        bare = bare.partition(_REQUEST)[2].strip()
     if bare.startswith(_MACHINE_STARTS) or bare.startswith(tuple(f"<{tag}>" for tag in _MACHINE_TAGS)):
         return ""
     noted = _inside(bare, "user-memory-input")

@@ -8,6 +8,7 @@ from stdnum import luhn
 
 from memory.demo import TRANSCRIPTS, DemoSession, sessions
 from memory.importers import claude_code, detect
+from memory.importers.reading import Source
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 
@@ -29,10 +30,10 @@ def test_every_file_is_listed_once_and_ids_differ(demo: list[DemoSession]) -> No
 
 
 def test_coding_transcripts_are_read_whole(demo: list[DemoSession]) -> None:
-    paths = [path for path in TRANSCRIPTS.glob("*.jsonl") if detect(path)]
+    paths = [path for path in TRANSCRIPTS.glob("*.jsonl") if detect(path) == "claude_code"]
     assert len(paths) == 7
     for path in paths:
-        outcome = claude_code.read(path)
+        outcome = claude_code.read(Source.of(path))
         assert outcome.books()["balanced"]
         assert outcome.bad == 0
         assert set(outcome.skipped) <= {"type:custom-title", "type:file-history-snapshot"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from memory import capture
 from memory.models import Observation, Session
 from projects import tenancy
 from tests.factories import Cast
+from tests.memory.importers import rollouts
 from tests.memory.importers.lines import assistant, call, line, result, text, user, write
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +90,68 @@ def test_lines_a_resumed_session_copied_are_stored_once(cast: Cast, tmp_path: Pa
     (alone,) = run(third)
     assert alone["observations"] == 0
     assert alone["skipped"]["copied"] == 3
+
+
+def test_a_dry_run_leaves_out_what_an_earlier_run_stored_under_another_session(cast: Cast, tmp_path: Path) -> None:
+    run(write(tmp_path / "a.jsonl", *TALK))
+    resumed = [{**record, "sessionId": "resumed"} for record in TALK[:3] if isinstance(record, dict)]
+    (told,) = run(write(tmp_path / "b.jsonl", *resumed), dry_run=True)
+    assert (told["observations"], told["sessions"], told["skipped"]) == (0, 0, {"copied": 3})
+    assert told["books"]["balanced"]
+
+
+def test_a_rollout_becomes_a_session_with_its_zone_and_a_longer_one_adds_what_is_new(
+    cast: Cast, tmp_path: Path
+) -> None:
+    rollout = [
+        rollouts.meta(git={"repository_url": "git@git.example:acme/orders-api.git"}),
+        rollouts.row(1, "turn_context", {"timezone": "Europe/Berlin"}),
+        rollouts.asked(2, "Fix the export."),
+        rollouts.event(2, "user_message", message="Fix the export."),
+        rollouts.call(3, "call_GfHib9GW3d5m9EB1wMTper0j", "shell", command=["bash", "-lc", "make export"]),
+        rollouts.output(4, "call_GfHib9GW3d5m9EB1wMTper0j", "failed", exit_code=1),
+    ]
+    (told,) = run(write(tmp_path / "rollout.jsonl", *rollout))
+    assert (told["format"], told["observations"], told["duplicates"], told["dropped"]) == ("codex", 3, 0, {})
+    (told,) = run(write(tmp_path / "rollout.jsonl", *rollout, rollouts.told(5, "Done.")))
+    assert (told["observations"], told["duplicates"]) == (1, 3)
+    with tenancy.system("command"):
+        session = Session.objects.get()
+        assert (session.timezone, session.cwd) == ("Europe/Berlin", "/srv/orders")
+        assert sorted(map(str, session.subjects.all())) == ["person:olga@example.com", "repo:acme/orders-api"]
+        assert session.observations.get(kind="tool_result").exit_code == 1
+
+
+def test_a_talk_one_turn_longer_adds_only_that_turn_whatever_its_file_is_called(cast: Cast, tmp_path: Path) -> None:
+    asked, answered = {"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "5433."}
+    again = {"role": "user", "content": "Which port?"}
+    (told,) = run(write(tmp_path / "1.json", {"messages": [asked, answered]}))
+    assert (told["format"], told["observations"]) == ("openai_chat", 2)
+    (told,) = run(write(tmp_path / "2.json", {"messages": [asked, answered, again]}))
+    assert (told["observations"], told["duplicates"]) == (1, 2)
+    assert [text for _, _, text in stored()] == ["Which port?", "5433.", "Which port?"]
+
+
+def test_two_talks_in_which_the_same_was_said_are_no_copies(cast: Cast, tmp_path: Path) -> None:
+    talks = [[{"role": "user", "content": "hi"}, {"role": "assistant", "content": name}] for name in ("Hello.", "Hi.")]
+    (told,) = run(write(tmp_path / "log.jsonl", *talks))
+    assert (told["sessions"], told["observations"], told["skipped"]) == (2, 4, {})
+
+
+def test_a_format_that_is_named_is_read_as_such(cast: Cast, tmp_path: Path) -> None:
+    path = write(tmp_path / "talk.jsonl", {"role": "user", "content": "x"}, {"role": "assistant", "content": "y"})
+    for name in ("jsonl", "openai_chat"):
+        (told,) = run(path, format=name, dry_run=True)
+        assert (told["format"], told["observations"]) == (name, 2)
+    with pytest.raises(CommandError, match="invalid choice"):
+        call_command("import_sessions", str(path), "--project", "shop", "--agent", "claude-code", "--format", "odd")
+
+
+def test_a_session_id_that_holds_a_secret_or_an_unseen_mark_is_hashed(cast: Cast, tmp_path: Path) -> None:
+    for name in ("AKIAEXAMPLEEXAMPLE12", "a\u200bb"):
+        (told,) = run(write(tmp_path / "a.jsonl", {"role": "user", "content": "x", "session": name}))
+        assert told["observations"] == 1
+    assert all(session.startswith("hashed-") for session, _, _ in stored())
 
 
 def test_a_dry_run_counts_and_stores_nothing(cast: Cast, tmp_path: Path) -> None:
@@ -166,14 +230,24 @@ def test_a_path_with_nothing_in_it_is_said_after_the_others_were_read(cast: Cast
 
 
 def test_every_sample_is_stored_and_a_second_run_adds_nothing(cast: Cast, shared: Path) -> None:
-    folders = [shared / "inputs" / "claude_code", shared / "inputs" / "claude_code_variants"]
-    expected = json.loads((shared / "inputs" / "EXPECTED_COUNTS.json").read_text())
+    inputs = shared / "inputs"
+    read = ("claude_code", "claude_code_variants", "codex", "hand_written", "openai_chat", "anthropic_messages")
+    folders = [inputs / name for name in read]
+    expected = json.loads((inputs / "EXPECTED_COUNTS.json").read_text())
     told = run(*folders)
-    assert len(told) == 12
+    assert Counter(row["format"] for row in told) == {
+        "claude_code": 13,
+        "codex": 5,
+        "openai_chat": 4,
+        "anthropic_messages": 3,
+    }
     for row in told:
-        assert row["raw"] == expected[str(Path(row["path"]).relative_to(shared / "inputs"))]
+        name = str(Path(row["path"]).relative_to(inputs))
+        assert row["raw"] == expected.get(name, row["raw"])
+        assert (name in expected) == (row["format"] in ("claude_code", "codex"))
         assert row["books"]["balanced"]
         assert not row["dropped"]
+        assert not row["duplicates"]
     before = stored()
     assert len(before) == sum(row["observations"] for row in told)
     assert sum(row["observations"] for row in run(*folders)) == 0

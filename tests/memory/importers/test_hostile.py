@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.importers import claude_code, read_file, reading
+from memory import privacy
+from memory.importers import FORMATS, read_file, reading
 from memory.transcript import KINDS, ROLES
 from tests.memory.importers.lines import observations, read, result, user, user_words, write
 
@@ -41,14 +42,104 @@ QUICK = settings(
 )
 
 
+ITEM_TYPES = [
+    *("message", "function_call", "function_call_output", "custom_tool_call", "reasoning", "web_search_call"),
+    *("user_message", "agent_message", "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "token_count"),
+    *("thread_rolled_back", "turn_aborted", "ghost_snapshot", "human", "ai", "HumanMessage", "constructor"),
+]
+ITEM_FIELDS = [
+    *(
+        "role",
+        "content",
+        "text",
+        "message",
+        "call_id",
+        "tool_call_id",
+        "name",
+        "arguments",
+        "input",
+        "output",
+        "tool_calls",
+    ),
+    *(
+        "function_call",
+        "args",
+        "num_turns",
+        "reason",
+        "command",
+        "changes",
+        "invocation",
+        "result",
+        "exit_code",
+        "info",
+    ),
+    *("id", "source", "timezone", "git", "forked_from_id", "subagent_history_start_ordinal", "kwargs", "lc", "data"),
+    *(
+        "status",
+        "is_error",
+        "refusal",
+        "audio",
+        "reasoning",
+        "summary",
+        "kind",
+        "tool",
+        "paths",
+        "session",
+        "ts",
+        "cwd",
+    ),
+]
+ROLE = st.sampled_from(["user", "assistant", "tool", "system", "developer"]) | VALUES
+ITEM = st.fixed_dictionaries(
+    {"type": st.sampled_from(ITEM_TYPES) | VALUES},
+    optional={
+        **dict.fromkeys(ITEM_FIELDS, VALUES),
+        "role": ROLE,
+        "content": st.lists(BLOCK | VALUES, max_size=3) | VALUES,
+    },
+)
+LINE_TYPES = st.sampled_from(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]) | VALUES
+ROLLOUT = st.fixed_dictionaries(
+    {"type": LINE_TYPES, "payload": ITEM | VALUES},
+    optional={"timestamp": st.just("2026-11-04T08:00:00Z") | VALUES, "ordinal": VALUES},
+)
+BODY = st.fixed_dictionaries(
+    {},
+    optional={
+        "messages": st.lists(ITEM | VALUES, max_size=4) | VALUES,
+        **dict.fromkeys(("input", "output", "content"), st.lists(ITEM | VALUES, max_size=3) | VALUES),
+        "choices": st.lists(
+            st.fixed_dictionaries({}, optional={"message": ITEM, "delta": ITEM, "index": VALUES}), max_size=2
+        ),
+        **dict.fromkeys(
+            ("system", "instructions", "previous_response_id", "usage", "error", "tools", "metadata"), VALUES
+        ),
+        **dict.fromkeys(("created", "session_id", "conversation", "prompt", "id"), VALUES),
+    },
+)
+STREAM = st.lists(BODY | ITEM | VALUES, max_size=4).map(
+    lambda events: "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+)
+EXCHANGE = st.fixed_dictionaries(
+    {"request": BODY | VALUES, "response": BODY | STREAM | VALUES | st.fixed_dictionaries({"body": BODY | STREAM})},
+    optional={"uri": VALUES},
+)
+
+
 def checked(path: Path) -> None:
-    outcome = claude_code.read(path)
-    assert outcome.books()["balanced"]
-    for one in observations(outcome):
-        assert one.kind in KINDS
-        assert one.role in ROLES
-        assert one.id
-        assert isinstance(one.text, str)
+    for name in FORMATS:
+        outcome = read_file(path, name)
+        assert outcome.books()["balanced"]
+        for session in outcome.sessions:
+            ids = [one.id for one in session.observations]
+            assert all(ids)
+            assert len(ids) == len(set(ids))
+            privacy.clean_id(session.external_id)
+        for one in observations(outcome):
+            assert one.kind in KINDS
+            assert one.role in ROLES
+            assert isinstance(one.text, str)
+            assert one.occurred_at is None or one.occurred_at.tzinfo
     read_file(path)
 
 
@@ -64,6 +155,33 @@ def test_any_bytes_are_answered(tmp_path: Path, raw: bytes) -> None:
 @QUICK
 def test_any_records_are_answered(tmp_path: Path, records: list[Any]) -> None:
     checked(write(tmp_path / "any.jsonl", *records))
+
+
+@given(records=st.lists(ROLLOUT | ITEM | VALUES, max_size=6))
+@QUICK
+def test_any_rollout_is_answered(tmp_path: Path, records: list[Any]) -> None:
+    checked(write(tmp_path / "any.jsonl", *records))
+
+
+@given(records=st.lists(EXCHANGE | BODY | st.lists(ITEM, max_size=3), max_size=4), pretty=st.booleans())
+@QUICK
+def test_any_log_is_answered(tmp_path: Path, records: list[Any], pretty: bool) -> None:
+    path = write(tmp_path / "any.jsonl", *records)
+    if pretty:
+        path.write_text(json.dumps(records, indent=1)[:10_000])
+    checked(path)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_nesting_without_end_is_told_in_every_format(tmp_path: Path, name: str) -> None:
+    deep = b"[" * 100_000 + b"]" * 100_000
+    path = write(
+        tmp_path / "deep.jsonl", b'{"role":"user","content":' + deep + b"}", deep, {"role": "user", "content": "x"}
+    )
+    outcome = read_file(path, name)
+    assert outcome.books()["balanced"]
+    assert outcome.raw["bad_json_lines"] == 2
+    assert outcome.errors[0] == "Line 1 is nested too deeply."
 
 
 def test_nesting_without_end_is_one_bad_line(tmp_path: Path) -> None:

@@ -59,8 +59,9 @@ def test_a_folder_that_does_not_open_is_named_and_stops_no_other(
         (b"\x7fELF\x00\x00\x01", "is a binary file"),
         (b"# Notes\nfix the port\n", "no line of its beginning is a JSON object"),
         ('{"type":"user"}'.encode("utf-16"), "is UTF-16"),
-        (b'{"type":"session_meta","payload":{"id":"x"}}\n', "Codex rollout"),
-        (b'{"silly":"this"}\n', "no Claude Code transcript"),
+        (b'{"silly":"this"}\n', "no transcript in a format that is read"),
+        (b'{"name": "shop",\n "scripts": {"test": "make test"}}\n', "no transcript in a format that is read"),
+        (b'{"input": "src", "output": "dist"}', "no transcript in a format that is read"),
         (b'{"type":"user","message":{"content":"cut', "no line of its beginning is a JSON object"),
     ],
 )
