@@ -23,7 +23,7 @@ from memory import embeddings
 from memory.models import Fact, Subject
 from memory.prepared import about, fetch
 from memory.prepared import visible as visible_sql
-from memory.types import Overrides, type_of
+from memory.types import Overrides, cell_of
 from projects.models import Agent
 
 MIN_SCORE = 0.3
@@ -165,7 +165,7 @@ def priority(
     """What comes first in a brief, 0..1. Fades with the half-life of the type since the day it was last seen or
     confirmed; what is only history comes behind what one can act on."""
     age_days = max(0, age_days)
-    half_life = type_of(type_, types).half_life_days
+    half_life = cell_of(type_, "half_life_days", types)
     fading = 0.5 ** (age_days / half_life) if half_life else 1.0
     if use == "historical":
         fading *= HISTORY

@@ -175,6 +175,8 @@ def test_a_heading_that_was_sent_back_is_known_as_ours() -> None:
         (known("commitment"), "confirmed 2026-11-18"),
         (known("fix", times_seen=4), "seen in 4 sessions"),
         (known("fix"), ""),
+        (known("fix", use="historical"), "in the past"),
+        (known("fix", use="historical", times_seen=4), "in the past; seen in 4 sessions"),
         (known("environment", times_seen=2), "seen in 2 sessions; confirmed 2026-11-18"),
         (known("environment", confirmed_on=None), ""),
     ],

@@ -13,6 +13,7 @@ from memory.types import (
     TYPES,
     BadType,
     FactType,
+    cell_of,
     single_valued,
     table,
     type_of,
@@ -139,3 +140,11 @@ def test_types_are_added_up_to_a_number() -> None:
 def test_a_stored_cell_that_no_table_could_hold_is_passed_over(stored: dict[str, Any]) -> None:
     assert table(stored) == TYPES
     assert single_valued(stored) == SINGLE_VALUED
+    assert all(cell_of(name, cell, stored) == getattr(TYPES[name], cell) for name in TYPES for cell in CELLS)
+
+
+def test_one_cell_is_that_of_the_row() -> None:
+    overrides = {"fix": {"half_life_days": 5}, "visit": {"half_life_days": None, "single_valued": True}}
+    for name in (*TYPES, "visit", "unlisted"):
+        row = type_of(name, overrides)
+        assert all(cell_of(name, cell, overrides) == getattr(row, cell) for cell in CELLS if cell != "words"), name
