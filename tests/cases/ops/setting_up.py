@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management import get_commands
 from django.db import DatabaseError
 
+from memory.types import table, type_of
 from projects.models import Project
+from review.type_forms import TypeForm
 from tests.cases.ops.registry import op
 from tests.cases.result import NotBuilt, Result
 from tests.cases.script import Step
@@ -66,7 +68,20 @@ def _idle_minutes(stage: Stage, minutes: int) -> None:
 
 
 def _retention(stage: Stage, days: Mapping[str, int | None]) -> None:
-    raise NotBuilt("setting RETENTION")
+    """How long each type lives, as the owner sets it on the page of types; None: no end."""
+    for name, lifetime in days.items():
+        with stage.looking():
+            types = Project.objects.get(pk=stage.project.pk).types
+        if name not in table(types):
+            said = stage.page(OWNER, f"/p/{stage.slug}/types", {"name": name})
+            assert said.status == 302, f"the type {name} was refused: {said.status}"
+            types = {**types, name: {}}
+        row = type_of(name, types)
+        shown = {cell: value for cell, value in TypeForm(row=row).initial.items() if value not in (None, False)}
+        if lifetime is not None and (row.ask_again_days or 0) > lifetime:
+            del shown["ask_again_days"]
+        said = stage.page(OWNER, f"/p/{stage.slug}/types/{name}", {**shown, "lifetime_days": lifetime or ""})
+        assert said.status == 302, f"the lifetime of {name} was refused: {said.status}"
 
 
 def _time_zone(stage: Stage, zone: str) -> None:
