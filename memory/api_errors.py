@@ -18,6 +18,7 @@ from projects.faults import described
 logger = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 2
+NAME_CHARACTERS = 100
 
 
 class ErrorAnswer(Schema):
@@ -118,7 +119,8 @@ def field_name(location: Sequence[str | int]) -> str | None:
     parts = [str(part) for part in location]
     if parts and parts[0] in ("body", "query", "path", "header"):
         parts = parts[2:] if parts[0] == "body" and len(parts) > 2 else parts[1:]
-    return ".".join(parts) or None
+    # A field nobody knows may have any name, and be as long as a body.
+    return ".".join(parts)[:NAME_CHARACTERS] or None
 
 
 def _sentence(error: Mapping[str, Any]) -> str:

@@ -122,7 +122,8 @@ def propose(
 
 def _type(written: str) -> str:
     name = unicodedata.normalize("NFC", written).strip().casefold()
-    if not name or len(name) > TYPE_LIMIT or not name.isprintable() or ":" in name:
+    unfit = not name.isprintable() or privacy.holds_invisible(name) or ":" in name
+    if not name or len(name) > TYPE_LIMIT or unfit:
         raise BadProposal("type", "bad_type", f"A type is a word of at most {TYPE_LIMIT} characters without a colon.")
     # As written: some kinds of secret are told by their capitals.
     if secrets.find(written):

@@ -103,6 +103,16 @@ def test_no_secret_of_a_proposal_is_stored(agent: AgentClient, place: str) -> No
     assert secret.lower() not in everything_stored().lower()
 
 
+@pytest.mark.parametrize("unseen", ["\u3164", "\u200b", "\U000e0080"])
+@pytest.mark.parametrize("place", ["type", "key", "subject"])
+def test_no_name_holds_what_nobody_sees(agent: AgentClient, unseen: str, place: str) -> None:
+    refused(agent.post("facts", {**FACT, place: f"pl{unseen}an"}), 422, f"bad_{place}")
+
+
+def test_the_name_of_an_unknown_field_is_told_in_short(agent: AgentClient) -> None:
+    assert refused(agent.post("briefs", {"x" * 5_000: 1}), 422, "unknown_field")["field"] == "x" * 100
+
+
 @pytest.mark.parametrize("secret", [a_secret(), "AK" + "IA" + "Q2W3E4R5T6Y7U2I3"], ids=["github", "aws"])
 def test_no_secret_of_a_capture_is_stored_as_a_subject(agent: AgentClient, secret: str) -> None:
     for subject in (f"customer:{secret}", f"{secret}:c1"):
