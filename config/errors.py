@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -20,6 +22,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return _page(request, "413.html", 413, most=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     return _page(request, "400.html", 400)
 
 

@@ -13,6 +13,7 @@ from tests import factories
 from tests.factories import Cast
 
 pytestmark = pytest.mark.django_db(databases="__all__")
+FORM = "application/x-www-form-urlencoded"
 SECRET = "host=10.0.0.7 user=postgres"
 
 
@@ -55,6 +56,15 @@ def test_a_fault_of_ours_shows_no_traceback_even_where_the_frame_is_what_broke(
     assert "Something broke on the server" in words(answer)
     assert SECRET not in words(answer)
     assert "Traceback" not in words(answer)
+
+
+def test_a_form_that_is_too_large_says_so(client: Client, cast: Cast, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100_000
+    client.force_login(cast.rita)
+    answer = client.post("/p/shop/memory/new", "type=fix&text=" + "long+" * 100_000, content_type=FORM)
+    assert answer.status_code == 413
+    assert "97.7\xa0KB" in words(answer)
+    assert "This is too large." in words(answer)
 
 
 def test_the_bar_of_an_error_page_still_counts_what_waits(client: Client, cast: Cast) -> None:
