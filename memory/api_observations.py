@@ -19,17 +19,17 @@ FRAME = frozenset({"subjects", "timezone", "batch_id", "cwd", "observations"})
 def batch_of(body: dict[str, Any], agent: Agent, person: Person | None, session: str, now: datetime) -> Batch:
     """The batch of a call. Raises ApiError (413, 422) when its frame is broken: then nothing of it is stored."""
     observations = _observations(body)
-    cwd = _text(body, "cwd")
-    zone = _text(body, "timezone")
+    cwd = text_in(body, "cwd")
+    zone = text_in(body, "timezone")
     try:
         batch = open_batch(
             agent,
             session,
             now,
-            subjects=[*_texts(body, "subjects"), *coding_subjects(cwd, person)],
+            subjects=[*texts_in(body, "subjects"), *coding_subjects(cwd, person)],
             timezone=zone,
             cwd=cwd,
-            batch_id=_text(body, "batch_id") if body.get("batch_id") is not None else None,
+            batch_id=text_in(body, "batch_id") if body.get("batch_id") is not None else None,
         )
     except BadCapture as bad:
         raise ApiError(422, bad.code, bad.message, bad.field) from None
@@ -130,7 +130,7 @@ def _observations(body: dict[str, Any]) -> list[Any]:
     return found
 
 
-def _text(body: dict[str, Any], name: str) -> str:
+def text_in(body: dict[str, Any], name: str) -> str:
     value = body.get(name)
     if value is None:
         return ""
@@ -139,7 +139,7 @@ def _text(body: dict[str, Any], name: str) -> str:
     return value
 
 
-def _texts(body: dict[str, Any], name: str) -> list[str]:
+def texts_in(body: dict[str, Any], name: str) -> list[str]:
     value = body.get(name)
     if value is None:
         return []

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from ninja import Router, Schema
 
-from memory import api_limits, api_observations, capture, distillation, privacy
+from memory import api_limits, api_observations, api_transcripts, capture, distillation, privacy
 from memory.agent_auth import Bearer, caller
 from memory.api_body import json_object
 from memory.api_errors import ErrorAnswer, NotFound, Unavailable
@@ -55,6 +55,26 @@ def observations(request: HttpRequest, external_id: str) -> HttpResponse:
     except capture.NotInTime:
         raise Unavailable from None
     return JsonResponse(receipt, status=202)
+
+
+@router.post(
+    "/sessions/{path:external_id}/transcript",
+    auth=Bearer("capture"),
+    response={202: Received, **REFUSALS},
+    summary="Send a transcript, or the talk so far",
+    openapi_extra={"requestBody": {"required": True, "content": api_transcripts.CONTENT}},
+)
+def transcript(request: HttpRequest, external_id: str) -> HttpResponse:
+    """What an importer reads, or `{"messages": […]}` without ids, sent again whole with every turn: what is known is
+    counted as duplicate. The books are those of observations; what becomes none is in `dropped` by its reason."""
+    who = caller(request)
+    api_limits.take(who.key_id)
+    sent = api_transcripts.Transcript(request.body, who.agent, who.person, external_id, timezone.now())
+    try:
+        receipt = capture.commit(sent.batch)
+    except capture.NotInTime:
+        raise Unavailable from None
+    return JsonResponse(sent.answer(receipt), status=202)
 
 
 @router.post(
