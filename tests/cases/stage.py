@@ -28,7 +28,7 @@ from projects.models import Agent, AuditEvent, Membership, Person, Project, Role
 from tests import factories
 from tests.cases.clock import Clock
 from tests.cases.embedder import FakeEmbedder
-from tests.cases.result import Result
+from tests.cases.result import NotBuilt, Result
 from tests.cases.script import Case, encode
 from tests.memory.agent_client import AgentClient
 
@@ -151,6 +151,12 @@ class Stage:
         except ValueError:
             read = None
         return Said(answer.status, read, text)
+
+    def needs(self, call: str) -> None:
+        """Raises NotBuilt when the API's own document has no such address, such as `/facts/{fact_id}/feedback`."""
+        known = AgentClient("").get("openapi.json").json()["paths"]
+        if f"/api/v1{call}" not in known:
+            raise NotBuilt(call)
 
     def page(self, person: str, path: str, data: dict[str, Any] | None = None, **headers: str) -> Said:
         """One page as a signed-in person; with `data` a form that is sent. Redirects are not followed."""

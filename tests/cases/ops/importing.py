@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memory.importers import FORMATS
+from memory.importers import AUTO, FORMATS
 from tests.cases.ops.capture import address
 from tests.cases.ops.registry import op
 from tests.cases.result import NotBuilt, Result
@@ -23,16 +23,16 @@ from tests.conftest import SHARED
 
 # What a case calls a format, and what it is called here.
 FORMAT_NAMES = {
-    "openai_messages": ("openai_messages", "openai_chat", "openai"),
-    "anthropic_messages": ("anthropic_messages", "anthropic"),
-    "plain_jsonl": ("plain_jsonl", "jsonl", "plain"),
+    "openai": "openai_chat",
+    "openai_messages": "openai_chat",
+    "anthropic": "anthropic_messages",
+    "codex_rollout": "codex",
+    "plain_jsonl": "jsonl",
 }
 
 
 @op("import_file", "format env bytes_hex text messages path agent session")
 def import_file(stage: Stage, step: Step) -> Result:
-    if "messages" in step:
-        return send_transcript(stage, {**step, "session": step.get("session", "imported")})
     file_format = _format(step["format"])
     with tempfile.TemporaryDirectory() as folder, _locale(step.get("env", {})):
         path = _file(step, Path(folder))
@@ -56,21 +56,20 @@ def import_file(stage: Stage, step: Step) -> Result:
 @op("send_transcript", "session messages format agent")
 def send_transcript(stage: Stage, step: Step) -> Result:
     """The history of a session as an agent holds it, all of it each time."""
+    stage.needs("/sessions/{external_id}/transcript")
     session = step["session"]
     body = {"messages": step["messages"]}
     said = stage.call(step.get("agent", USUAL_AGENT), "POST", f"sessions/{address(session)}/transcript", body)
-    if said.status in (404, 405):
-        raise NotBuilt("POST /sessions/{id}/transcript")
     stage.captured.append(session)
     accepted = said.body.get("accepted") if isinstance(said.body, dict) else None
     return Result("import_file", step, said.status, said.body, rows=accepted)
 
 
 def _format(asked: str) -> str:
-    for name in FORMAT_NAMES.get(asked, (asked,)):
-        if name in FORMATS:
-            return name
-    raise NotBuilt(f"import format {asked}")
+    name = FORMAT_NAMES.get(asked, asked)
+    if name not in (*FORMATS, AUTO):
+        raise NotBuilt(f"import format {asked}")
+    return name
 
 
 def _file(step: Step, folder: Path) -> Path:
@@ -80,8 +79,12 @@ def _file(step: Step, folder: Path) -> Path:
             pytest.skip(f"NOT RUN: {step['path']} is not beside this checkout.")
         return path
     path = folder / "session.jsonl"
-    raw = bytes.fromhex(step["bytes_hex"]) if "bytes_hex" in step else step["text"].encode("utf-8", "surrogatepass")
-    path.write_bytes(raw if isinstance(raw, bytes) else encode(raw))
+    if "bytes_hex" in step:
+        path.write_bytes(bytes.fromhex(step["bytes_hex"]))
+    elif "messages" in step:
+        path.write_bytes(encode({"messages": step["messages"]}))
+    else:
+        path.write_bytes(step["text"].encode("utf-8", "surrogatepass"))
     return path
 
 

@@ -120,22 +120,20 @@ def export(stage: Stage, step: Step) -> Result:
 
 @op("context", "session agent budget_tokens max_tokens")
 def context(stage: Stage, step: Step) -> Result:
+    stage.needs("/sessions/{external_id}/context")
     tokens = step.get("budget_tokens", step.get("max_tokens", MOST_TOKENS))
     path = f"sessions/{session_address(step['session'])}/context?max_tokens={tokens}"
     said = stage.call(step.get("agent", USUAL_AGENT), "GET", path)
-    if said.status in (404, 405) and stage.session(step["session"]) is not None:
-        raise NotBuilt("GET /sessions/{id}/context")
     return Result("context", step, said.status, said.body)
 
 
 @op("feedback", "key id agent verdict")
 def feedback(stage: Stage, step: Step) -> Result:
+    stage.needs("/facts/{fact_id}/feedback")
     fact = stage.fact(step["key"]) if "key" in step else None
     short_id = step.get("id") or (fact.short_id if fact else short_ids.encode(NOBODYS))
     path = f"facts/{short_id}/feedback"
     said = stage.call(step.get("agent", USUAL_AGENT), "POST", path, {"verdict": step["verdict"]})
-    if said.status in (404, 405) and fact is not None:
-        raise NotBuilt("POST /facts/{id}/feedback")
     return Result("feedback", step, said.status, said.body)
 
 
