@@ -153,6 +153,8 @@ def rehearse(batch: Batch) -> Receipt:
 
 def _leave_out_copies(cursor: CursorWrapper, batch: Batch) -> None:
     """Takes out of `batch` what another session of its agent holds: same id, kind and time."""
+    if not batch.leaves_out_copies:
+        return
     traced = [(place, row.trace) for place, row in enumerate(batch.rows) if row.trace and "#" in row.trace[0]]
     found: set[int] = set()
     for start in range(0, len(traced), IDS_AT_ONCE):
