@@ -56,7 +56,8 @@ class _Talk:
     sent: list[Any] = field(default_factory=list)
     state: _State = field(default_factory=_State)
     latest: _State = field(default_factory=_State)
-    last_answer: frozenset[str] = frozenset()
+    # What was asked last and what was answered, where that tells this talk from others.
+    last_words: frozenset[str] = frozenset()
     opening: tuple[str, ...] = ()
     is_answered: bool = False
     answer_ids: set[str] = field(default_factory=set)
@@ -127,12 +128,13 @@ class _Reader:
             self.counts.message(value)
             self.result.skipped["resent"] += 1
         self.place += known
-        self._messages(talk, state, exchange, exchange.sent[known:])
+        asked = self._messages(talk, state, exchange, exchange.sent[known:])
         talk.sent, talk.state = ([], _State()) if exchange.follows else (exchange.sent, state.copy())
         talk.latest = state
         answer = self._messages(talk, state, exchange, exchange.answered)
         if answer:
-            talk.last_answer = frozenset(map(content_of, answer)) if _is_telling(answer) else frozenset()
+            question = [one for one in asked if one.kind in ("message", "tool_result")][-1:]
+            talk.last_words = frozenset(map(content_of, question + answer)) if _is_telling(answer) else frozenset()
         talk.answer_ids.add(exchange.answer_id)
         talk.session.usage.update(exchange.usage)
         if exchange.failed:
@@ -184,7 +186,7 @@ class _Reader:
 
     def _opened(self, exchange: Exchange) -> _Talk:
         """A talk without an id is known by its opening, its first answer included; or, where the log sends only the
-        end of a long history, by its last answer."""
+        end of a long history, by its last question and answer."""
         opening, is_answered = _opening(exchange)
         name = f"chat-{digest(chr(31).join(opening))[:24]}"
         if name in self.talks:
@@ -198,7 +200,7 @@ class _Reader:
                     return talk
         said = {content_of(one) for one in _drafts(exchange.sent)}
         for talk in self._recent():
-            if talk.last_answer and talk.last_answer <= said:
+            if talk.last_words and talk.last_words <= said:
                 return talk
         session = IncomingSession(name, self.result.format)
         self.talks[name] = _Talk(session, opening=opening, is_answered=is_answered)

@@ -10,7 +10,7 @@ from memory.importers.counts import HARNESS_TYPES, scalar
 from memory.importers.documents import read_values
 from memory.importers.exchanges import ANTHROPIC, OPENAI, is_exchange, provider_of
 from memory.importers.plain_fields import is_plain_line
-from memory.importers.reading import WHERE_TRANSCRIPTS_LIVE, Line, Source
+from memory.importers.reading import WHERE_TRANSCRIPTS_LIVE, Line, Source, too_long
 from memory.importers.shapes import is_message
 
 CLAUDE_CODE, CODEX, JSONL = "claude_code", "codex", "jsonl"
@@ -37,7 +37,10 @@ def why_not(source: Source) -> str:
         return f"{name} is UTF-16; save it as UTF-8 and import it again."
     if b"\x00" in start:
         return f"{name} is a binary file, no transcript. {WHERE_TRANSCRIPTS_LIVE}"
-    if not any(isinstance(line.value, dict | list) for line in _head(source)):
+    head = list(_head(source))
+    if [line.problem for line in head] == [too_long()]:
+        return f"{name} is one value and {too_long()}. Write it one value a line, or in several files."
+    if not any(isinstance(line.value, dict | list) for line in head):
         return f"{name} is no transcript: no line of its beginning is a JSON object. {WHERE_TRANSCRIPTS_LIVE}"
     formats = ", ".join(FORMATS)
     return f"{name} is JSON, but no transcript in a format that is read ({formats}). {WHERE_TRANSCRIPTS_LIVE}"

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
-from memory.importers import streams
-from memory.importers.reading import MAX_LINE_BYTES, Line, Source, parse, read_lines
+from memory.importers import reading, streams
+from memory.importers.reading import Line, Source, parse, read_lines
 
 _HEAD_BYTES = 64 * 1024
-_TOO_LONG = f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MB"
 _CUT = "is cut or is no JSON"
 
 
@@ -26,9 +25,9 @@ def read_values(source: Source) -> Iterator[Line]:
             handle.seek(0)
             yield from read_lines(handle)
             return
-        raw = head + handle.read(MAX_LINE_BYTES + 1 - len(head))
-    if len(raw) > MAX_LINE_BYTES:
-        yield Line(1, problem=_TOO_LONG)
+        raw = head + handle.read(max(0, reading.MAX_LINE_BYTES + 1 - len(head)))
+    if len(raw) > reading.MAX_LINE_BYTES:
+        yield Line(1, problem=reading.too_long())
         return
     value, problem, replaced = parse(raw.removeprefix(b"\xef\xbb\xbf"))
     if not problem:

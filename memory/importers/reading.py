@@ -158,7 +158,7 @@ def read_lines(handle: BinaryIO) -> Iterator[Line]:
     """Every line that is not blank, with its JSON value. Never raises on content."""
     for number, raw in enumerate(raw_lines(handle), start=1):
         if raw is None:
-            yield Line(number, problem=f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MB")
+            yield Line(number, problem=too_long())
             continue
         if number == 1:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -166,6 +166,10 @@ def read_lines(handle: BinaryIO) -> Iterator[Line]:
             continue
         value, problem, replaced = parse(raw)
         yield Line(number, value, problem, replaced)
+
+
+def too_long() -> str:
+    return f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MB"
 
 
 def parse(raw: bytes) -> tuple[Any, str, int]:

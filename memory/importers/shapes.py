@@ -178,6 +178,8 @@ def _blocks(content: Any) -> Iterable[Any]:
 
 def _part(block: dict[str, Any], kind: str) -> Part | None:
     text = block.get("refusal" if kind == "refusal" else "text")
+    # OpenAI's threads: {"text": {"value": …, "annotations": […]}}.
+    text = text.get("value") if isinstance(text, dict) else text
     if kind in _TEXTS or (kind == "None" and isinstance(text, str)):
         return Text(text) if isinstance(text, str) else None
     if kind in _MEDIA:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory.importers import read_file
+from memory.importers import read_file, reading
 from memory.transcript import ReadResult
 from tests.memory.importers.lines import observations, user_words, write
 
@@ -128,6 +128,18 @@ def test_a_log_that_sends_only_the_end_of_a_history_goes_on_with_its_talk(tmp_pa
     assert user_words(outcome) == ["hi", "Where is order 4711?", "Thanks!"]
 
 
+def test_a_greeting_that_everybody_gets_joins_no_talks(tmp_path: Path) -> None:
+    greeting = message("assistant", "Hello! I am the assistant of the shoe shop. How can I help you today?")
+    outcome = read(
+        tmp_path,
+        pair([message("user", "hi")], greeting),
+        pair([message("user", "good morning")], greeting),
+        # The first call of this one was not logged.
+        pair([message("user", "hey"), greeting, WHERE], THERE),
+    )
+    assert [len(session.observations) for session in outcome.sessions] == [2, 2, 4]
+
+
 def test_a_first_call_that_failed_and_its_second_try_are_one_talk(tmp_path: Path) -> None:
     failed = {"request": {"body": {"messages": [HI]}}, "response": {"body": {"error": {"message": "overloaded"}}}}
     outcome = read(tmp_path, failed, failed, pair([HI], HELLO))
@@ -226,6 +238,11 @@ def test_pictures_leave_a_mark_and_no_bytes(tmp_path: Path) -> None:
     outcome = read(tmp_path, {"messages": [message("user", content), tool]})
     assert [text for _, text in said(outcome)] == ["What is this?\n[image]\n[audio]\n[document]", "taken\n[image]"]
     assert "QUJDQUJD" not in str([one.payload for one in observations(outcome)])
+
+
+def test_the_text_of_a_thread_is_read(tmp_path: Path) -> None:
+    content = [{"type": "text", "text": {"value": "Where is it?", "annotations": []}}]
+    assert user_words(read(tmp_path, {"messages": [message("user", content)]})) == ["Where is it?"]
 
 
 def test_a_refusal_is_what_the_assistant_said(tmp_path: Path) -> None:
@@ -547,6 +564,15 @@ def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
     }
     assert (outcome.raw["non_object_lines"], outcome.raw["bad_json_lines"]) == (6, 1)
     assert "Message 6 has no role that is known." in outcome.errors
+
+
+def test_a_document_too_large_to_hold_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 1024 * 1024)
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps([message("user", "x" * 600_000)] * 2, indent=1))
+    assert "is one value and is longer than 1 MB" in read_file(path).error
+    path.write_text(json.dumps([message("user", "x" * 400_000)] * 2, indent=1))
+    assert len(observations(read_file(path))) == 2
 
 
 def test_a_cut_document_gives_its_whole_pairs(tmp_path: Path) -> None:

@@ -125,6 +125,9 @@ EXCHANGE = st.fixed_dictionaries(
     optional={"uri": VALUES},
 )
 
+# Each example is read in every format.
+FEWER = settings(QUICK, max_examples=60)
+
 
 def checked(path: Path) -> None:
     for name in FORMATS:
@@ -158,13 +161,13 @@ def test_any_records_are_answered(tmp_path: Path, records: list[Any]) -> None:
 
 
 @given(records=st.lists(ROLLOUT | ITEM | VALUES, max_size=6))
-@QUICK
+@FEWER
 def test_any_rollout_is_answered(tmp_path: Path, records: list[Any]) -> None:
     checked(write(tmp_path / "any.jsonl", *records))
 
 
 @given(records=st.lists(EXCHANGE | BODY | st.lists(ITEM, max_size=3), max_size=4), pretty=st.booleans())
-@QUICK
+@FEWER
 def test_any_log_is_answered(tmp_path: Path, records: list[Any], pretty: bool) -> None:
     path = write(tmp_path / "any.jsonl", *records)
     if pretty:
