@@ -45,6 +45,9 @@ _TELLING = frozenset(["by", "from", "to", "until", "since", "over", "under", "be
 _WHEN = frozenset(
     ["hourly", "daily", "nightly", "weekly", "monthly", "yearly", "morning", "noon", "afternoon", "evening"]
 )
+_MEANS = frozenset(
+    ["email", "phone", "sms", "post", "fax", "chat", "transfer", "express", "default", "manually", "card"]
+)
 # "Ana and Ben" are "Ben and Ana".
 _JOINS = frozenset(["and", "or", "und", "oder", "y", "o", "et", "ou"])
 
@@ -56,13 +59,14 @@ class Likeness:
     """How two statements stand to each other. `score` 0..1 is the share of what they say that both say.
 
     `why` names what decided: words, figures, names, codes, denial, opposites, order, parties. `adds` is whether the
-    second says more than the first.
+    second says more than the first, `has_specifics` whether one of them alone names a figure, a name or an identifier.
     """
 
     verdict: str
     score: float
     why: str
     adds: bool = False
+    has_specifics: bool = False
 
 
 def compare(first: str, second: str, cosine: Cosine | None = None) -> Likeness:
@@ -75,7 +79,13 @@ def compare(first: str, second: str, cosine: Cosine | None = None) -> Likeness:
     verdict, why = _judged(both, cosine)
     if verdict == SAME and max(len(first), len(second)) > MOST_CHARS and first != second:
         verdict = SAME_THING
-    return Likeness(verdict, round(both.score, 3), why, any(term.is_strong for term in both.right))
+    return Likeness(
+        verdict,
+        round(both.score, 3),
+        why,
+        adds=any(term.is_strong for term in both.right),
+        has_specifics=any(term.kind != "word" or term.may_be_name for term in (*both.left, *both.right)),
+    )
 
 
 def _judged(both: _Both, cosine: Cosine | None) -> tuple[str, str]:
@@ -177,10 +187,11 @@ class _Both:
             return False
         if (one.denials, one.denied, one.instead) != (two.denials, two.denied, two.instead):
             return False
-        if one.marks - _EASY != two.marks - _EASY:
+        if one.marks - _EASY != two.marks - _EASY or (one.leads ^ two.leads) & one.parties & two.parties:
             return False
-        by = [any(term.via == "by" for term in reading.terms) for reading in (one, two)]
-        places = [b for _, b, _ in sorted(self.pairs)]
+        by = [any(_is_doer(term) for term in reading.terms) for reading in (one, two)]
+        # Where a verb of little weight stands is grammar: "run the tests", "tests are run".
+        places = [b for a, b, _ in sorted(self.pairs) if one.terms[a].is_strong]
         in_order = places == sorted(places)
         if by[0] != by[1]:
             # "A scans B" and "B is scanned by A".
@@ -271,7 +282,12 @@ def _is_when(term: Term) -> bool:
 
 
 def _telling(term: Term) -> str:
-    return term.via if term.via in _TELLING else ""
+    return term.via if term.via in _TELLING and not (term.via == "by" and not _is_doer(term)) else ""
+
+
+def _is_doer(term: Term) -> bool:
+    """Whether it is who does it ("by the gateway"), and not by what means or when ("by e-mail", "by Friday")."""
+    return term.via == "by" and not _is_when(term) and term.value not in _MEANS
 
 
 def _replaces(one: Reading, two: Reading) -> bool:

@@ -133,7 +133,7 @@ class Reading:
     `denials` counts what denies, `denied` is what stands right behind a denial, `instead` what something else takes
     the place of (no denial by itself). `marks` narrow it down (only, may, all), `parties` are whom it names as
     customer, team or project. `first` and `then` are the two events it puts in order, both empty where it orders none.
-    `frame` is every word as it stands.
+    `leads` are the parties that stand before all else, `frame` is every word as it stands.
     """
 
     terms: tuple[Term, ...]
@@ -145,6 +145,7 @@ class Reading:
     first: frozenset[str]
     then: frozenset[str]
     is_fronted: bool
+    leads: frozenset[str]
     frame: tuple[str, ...]
 
 
@@ -168,6 +169,7 @@ class _Reader:
     instead: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)
     parties: set[str] = field(default_factory=set)
+    leads: set[str] = field(default_factory=set)
     turns: list[tuple[bool, int]] = field(default_factory=list)
     pauses: list[int] = field(default_factory=list)
     # A denial that has not met its word yet, and whether it says what something else takes the place of.
@@ -189,11 +191,14 @@ class _Reader:
             self.marks.add(known.marks[folded])
         elif is_word and folded in known.parties:
             self.parties.add(known.parties[folded])
+            self.leads |= set() if self.terms else {known.parties[folded]}
         elif folded in _BEFORE or folded in _AFTER:
             self.turns.append((folded in _BEFORE, len(self.terms)))
         elif token.kind != "filler":
             if is_word and folded in _VIAS:
                 self.via = _VIAS[folded]
+            elif self.via == "to" and (folded in ("be", "have") or folded in known.verbs):
+                self.via = ""  # "to be answered", "to call": no direction
             self._keep(token, at, _may_be_name(token, self.language, before, behind))
 
     def _keep(self, token: _Token, at: int, may_be_name: bool) -> None:
@@ -242,6 +247,7 @@ def read(text: str, language: str) -> Reading:
         first=first,
         then=then,
         is_fronted=bool(tokens) and tokens[0].text.casefold() in _FRONTS,
+        leads=frozenset(reader.leads),
         frame=tuple(token.text.casefold() for token in tokens if token.kind != "pause"),
     )
 

@@ -87,6 +87,21 @@ def exclusive(language: str) -> Mapping[str, frozenset[tuple[str, ...]]]:
 
 
 @cache
+def _words(language: str) -> Mapping[str, tuple[str, ...]]:
+    known = vocabulary(language)
+    words: dict[str, list[str]] = {}
+    for table in (known.meanings, known.opposites):
+        for word, name in table.items():
+            words.setdefault(name, []).append(word)
+    return {name: tuple(found) for name, found in words.items()}
+
+
+def words_for(meaning: str, language: str) -> tuple[str, ...]:
+    """The words that mean this, and those that mean its opposite: whatever speaks of it."""
+    return _words(language if language in STEMMERS else "en").get(meaning, (meaning,))
+
+
+@cache
 def unspaced(language: str) -> Mapping[str, str]:
     """For Chinese and Japanese, what a piece of a run is: filler, deny, or a word of its own."""
     table = _tables()[language]

@@ -113,7 +113,7 @@ def propose(
         object_ids=[placed.fact.pk],
         now=now,
     )
-    if placed.outcome == "new" or placed.hidden:
+    if placed.is_proposal or placed.hidden:
         return Proposed("new", placed.fact)
     if placed.outcome == "suppressed":
         return Proposed("rejected before", placed.fact)

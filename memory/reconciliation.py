@@ -1,86 +1,81 @@
-"""Compares what was learned with what is known: new, the same again, or something a person already refused.
+"""Compares what was learned with what is known: new, the same again, changing or contradicting something, nearly the
+same as something, or something that a person already refused.
 
-Only exact repeats count as the same (memory/rendering.py, `fingerprint`): every digit, name and negation matters. A
-value that contradicts an approved one is simply proposed; the card shows both, and nothing approved moves by itself.
+Counted without asking is only what says the same under the same key, word for word or in words that mean the same
+(memory/likeness.py): every digit, name and denial matters. Whatever else stands near a known fact is proposed with that
+fact beside it, for a person to see; nothing approved moves by itself. docs/reconciliation.md tells the rules.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from memory import privacy, rendering
-from memory.models import Decision, Evidence, Fact, Observation, Session, Status, Subject, Verb, quote_hash
+from django.db.models import Q
+
+from memory import embeddings, likeness, rendering
+from memory.learned import Cited, Learned, findings_of, is_for_one_agent, is_of, said_at, subject_for
+from memory.likeness import Likeness
+from memory.models import (
+    Decision,
+    Evidence,
+    Fact,
+    Relation,
+    Session,
+    Status,
+    Subject,
+    Suppression,
+    Verb,
+    quote_hash,
+)
 from memory.models.subject import PROJECT
-from memory.types import Overrides, type_of
+from memory.neighbours import Cosines, neighbours
+from memory.statements import CHANGES, Statement, relate
+from memory.types import type_of
 from projects.models import Agent
 
-# What a person may be harmed by: proposed for the one agent that heard it; the reviewer decides.
-SENSITIVE = frozenset({"health", "payment"})
-_CONFIDENTIAL = re.compile(
-    r"\b(?:confidential(?:ly)?|embargo(?:ed)?|under nda|off the record|internal[- ]only"
-    r"|do(?: not|n['’]t) (?:share|tell))\b",
-    re.IGNORECASE,
-)
-# Which subjects of a session stand in for one that it does not have, in order.
-_INSTEAD = {
-    "customer": ("customer", "person"),
-    "person": ("person", "customer"),
-    "repo": ("repo",),
-    "project": (),
-}
+__all__ = ["Cited", "Learned", "Placed", "compare", "findings_of", "lock", "place", "subject_for"]
 
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A checked quote: `observation.text[start:end]`, with the turn before and the one after it, shortened."""
-
-    observation: Observation
-    start: int
-    end: int
-    before: str = ""
-    after: str = ""
-
-    @property
-    def quote(self) -> str:
-        return self.observation.text[self.start : self.end]
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What a distiller or an agent says was learned, grounded and cleaned, before it is a fact.
-
-    `agent_ids` None means: the scope that its type and its findings propose; `()` means everyone in the project.
-    """
-
-    type: str
-    key: str
-    value: Any
-    text: str
-    cited: tuple[Cited, ...] = ()
-    nature: str = "factual"
-    use: str = "actionable"
-    expires_at: datetime | None = None
-    source: str = "extraction"
-    distiller: str = ""
-    version: str = ""
-    agent_ids: tuple[int, ...] | None = None
+# So much of what was learned has to be in what a person refused, and nothing beside it, for it to be held back unseen.
+NEAR_REFUSED = 0.75
+REFUSED = (Status.REJECTED, Status.REMOVED)
+# Of several facts that it stands beside, the one that the card asks about.
+_FIRST_ASKED = (Relation.CHANGES, Relation.CONFLICTS, Relation.SAME_THING)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What became of it: `new` (fact is the proposal), `same` (fact is the known one) or `suppressed` (fact is the
-    one a person refused). `counted` says whether the known fact was counted up: once a session, never more. `hidden`
-    says that it was none of this agent's until now: neither proposed by it nor meant for it."""
+    """What became of it. `new`: `fact` is the proposal. `changes`, `conflicts`, `same_thing`: it is too, and
+    `fact.related` the known fact it stands beside. `same`: `fact` is the known one. `suppressed`: it is the one a
+    person refused.
+
+    `counted` says whether the known fact was counted up: once a session, never more. `hidden` says that it was none of
+    this agent's until now: neither proposed by it nor meant for it.
+    """
 
     outcome: str
     fact: Fact
     counted: bool = False
     hidden: bool = False
+
+    @property
+    def is_proposal(self) -> bool:
+        return self.outcome not in ("same", "suppressed")
+
+
+def compare(first: str, second: str) -> Likeness:
+    """How two statements about one subject stand to each other by their words, with the local vectors where there are
+    some: same, same_thing, conflicts or different."""
+
+    def cosine() -> float | None:
+        try:
+            one, two = embeddings.embed([first, second])
+        except (embeddings.EmbedderUnavailable, embeddings.BadVector):
+            return None
+        return sum(a * b for a, b in zip(one, two, strict=True))
+
+    return likeness.compare(first, second, cosine)
 
 
 def place(
@@ -93,15 +88,117 @@ def place(
     if told is not None:
         # Read again: what a person made of it since (edited, rejected, moved) stands.
         _cite(told, learned.cited, now)
-        return Placed("suppressed" if told.status in (Status.REJECTED, Status.REMOVED) else "same", told)
+        return Placed("suppressed" if told.status in REFUSED else "same", told)
     known = _known(subject, said, agent, now)
-    if known is not None and known.status in (Status.REJECTED, Status.REMOVED):
-        return Placed("suppressed", known, hidden=agent is not None and not _may_know(known, agent))
-    if known is not None:
+    if known is not None and known.status not in REFUSED:
+        return _counted(known, learned, session, now)
+    return _weighed(learned, subject, agent, session, now, refused=known)
+
+
+def _weighed(
+    learned: Learned,
+    subject: Subject,
+    agent: Agent | None,
+    session: Session | None,
+    now: datetime,
+    *,
+    refused: Fact | None,
+) -> Placed:
+    """What nothing living says word for word: compared with whatever stands near it. `refused` says just that."""
+    words = rendering.one_line(learned.text)
+    facts = neighbours(subject, learned.key, words, now)
+    cosines = Cosines(words, facts)
+    said = Statement(learned.type, learned.key, learned.value, words)
+    is_one_value = type_of(learned.type, subject.project.types).single_valued
+    beside: list[tuple[Fact, Likeness]] = []
+    near: list[tuple[Fact, float]] = [] if refused is None else [(refused, 1.0)]
+    for fact in facts:
+        if fact.status not in REFUSED and agent is not None and not _covers(fact, agent):
+            # What only others receive is nothing to this agent, nor to a card about what it learned.
+            continue
+        known = Statement(fact.type, fact.key, fact.value, fact.text)
+        told = relate(
+            known,
+            said,
+            is_one_value=is_one_value,
+            cosine=lambda fact=fact: cosines.to(fact),  # type: ignore[misc]
+        )
+        if fact.status in REFUSED:
+            near += [(fact, told.score)] if _is_near(told) else []
+        elif told.verdict == likeness.SAME:
+            return _counted(fact, learned, session, now)
+        elif told.verdict != likeness.DIFFERENT:
+            beside.append((fact, told))
+    standing = _standing(learned, said, subject, agent, now)
+    if standing is not None:
+        return _counted(standing, learned, session, now)
+    if near:
+        nearest, similarity = max(near, key=lambda one: one[1])
+        return _held_back(nearest, learned, similarity, agent, session, now)
+    if not beside:
+        return _propose(learned, subject, agent, session, now)
+    fact, told = min(beside, key=lambda one: (_FIRST_ASKED.index(Relation(one[1].verdict)), -one[1].score, -one[0].pk))
+    if told.verdict == Relation.SAME_THING and _told_in_these_words(fact, learned):
+        _cite(fact, learned.cited, now)
+        return Placed("same", fact)
+    return _propose(learned, subject, agent, session, now, beside=fact, relation=told.verdict)
+
+
+def _counted(known: Fact, learned: Learned, session: Session | None, now: datetime) -> Placed:
+    """The same again: its evidence grows, and its count where this session had no part in it yet."""
+    is_first = session is None or not Evidence.objects.filter(fact=known, observation__session=session).exists()
+    if is_first:
         known.count_again(now)
-        _cite(known, learned.cited, now)
-        return Placed("same", known, counted=True)
-    return _propose(learned, subject, agent, now)
+    _cite(known, learned.cited, now)
+    return Placed("same", known, counted=is_first)
+
+
+def _held_back(
+    known: Fact, learned: Learned, similarity: float, agent: Agent | None, session: Session | None, now: datetime
+) -> Placed:
+    """Not proposed, and written down that it was not: a row for each session that said it again."""
+    text = rendering.one_line(learned.text)
+    noted = {"text": text, "similarity": similarity, "at": now, "project_id": known.project_id}
+    if session is not None:
+        Suppression.objects.get_or_create(fact=known, session=session, defaults=noted)
+    elif not Suppression.objects.filter(fact=known, session=None, text=text).update(at=now):
+        # Without a session, what an agent repeats all day is one row: the lock on the subject keeps it so.
+        Suppression.objects.create(fact=known, session=None, **noted)
+    return Placed("suppressed", known, hidden=agent is not None and not _may_know(known, agent))
+
+
+def _is_near(told: Likeness) -> bool:
+    """Whether it says what was refused and nothing beside it. A denial or another figure says something else."""
+    return told.verdict == likeness.SAME or (
+        told.verdict == likeness.SAME_THING and told.score >= NEAR_REFUSED and not told.adds and not told.has_specifics
+    )
+
+
+def _standing(learned: Learned, said: Statement, subject: Subject, agent: Agent | None, now: datetime) -> Fact | None:
+    """A standing fact of the whole project that says the same for this subject as well."""
+    if subject.entity_type in ("person", PROJECT) or is_of(subject, "customer"):
+        return None
+    lessons = Fact.objects.filter(
+        project_id=subject.project_id,
+        standing=True,
+        status=Status.APPROVED,
+        subject__entity_type=PROJECT,
+        type=learned.type,
+        key=learned.key,
+    ).filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+    for fact in lessons.order_by("-pk")[:5]:
+        known = Statement(fact.type, fact.key, fact.value, fact.text)
+        if (agent is None or _covers(fact, agent)) and relate(known, said, is_one_value=False).verdict == likeness.SAME:
+            return fact
+    return None
+
+
+def _told_in_these_words(fact: Fact, learned: Learned) -> bool:
+    """Whether the known fact, of the same type, rests on the very words that this one was heard in."""
+    places = Q()
+    for cited in learned.cited:
+        places |= Q(observation=cited.observation, start__lt=cited.end, end__gt=cited.start)
+    return bool(places) and fact.type == learned.type and fact.evidence.filter(places).exists()
 
 
 def lock(subjects: Iterable[Subject]) -> None:
@@ -110,42 +207,25 @@ def lock(subjects: Iterable[Subject]) -> None:
     list(Subject.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def subject_for(about: str, session: Session, mentioned: str = "") -> Subject:
-    """The subject that a candidate is about: the session's person, repository or customer, else the project's own.
-
-    With several of a kind, the one whose id or label stands in `mentioned` (the quotes), else the first.
-    """
-    subjects = list(session.subjects.order_by("session_subjects__pk"))
-    folded = mentioned.casefold()
-    for wanted in _INSTEAD.get(about, ()):
-        fitting = [subject for subject in subjects if _is(subject, wanted)]
-        named = [subject for subject in fitting if _named(subject, folded)]
-        if fitting:
-            return (named or fitting)[0]
-    return Subject.objects.of_project(session.project)
-
-
-def findings_of(learned: Learned) -> list[dict[str, Any]]:
-    """What the classifier sees in the sentence (with spans), and in key, value and quotes (their kinds only)."""
-    found = [{**finding.as_dict(), "in": "text"} for finding in privacy.clean_text(learned.text).findings]
-    beside = [("value", f"{learned.key} {json.dumps(learned.value, ensure_ascii=False, default=str)}")]
-    beside += [("quote", cited.quote) for cited in learned.cited]
-    seen = {row["category"] for row in found}
-    for origin, text in beside:
-        for finding in privacy.clean_text(text).findings:
-            if finding.category not in seen:
-                seen.add(finding.category)
-                # Its span belongs to another text than the sentence: an empty one marks nothing.
-                found.append({**finding.as_dict(), "start": 0, "end": 0, "in": origin})
-    return found
-
-
-def _propose(learned: Learned, subject: Subject, agent: Agent | None, now: datetime) -> Placed:
+def _propose(
+    learned: Learned,
+    subject: Subject,
+    agent: Agent | None,
+    session: Session | None,
+    now: datetime,
+    *,
+    beside: Fact | None = None,
+    relation: str = "",
+) -> Placed:
     findings = findings_of(learned)
     agent_ids = learned.agent_ids
     if agent_ids is None:
-        for_one = agent is not None and _is_for_one_agent(learned, findings, subject.project.types)
-        agent_ids = (agent.pk,) if agent is not None and for_one else ()
+        one = agent is not None and is_for_one_agent(learned, findings, subject.project.types)
+        agent_ids = (agent.pk,) if one and agent is not None else ()
+    if beside is not None and relation == CHANGES and not _would_replace(beside, agent_ids):
+        # Another's value, or one that nobody approved yet: a person chooses, no approval decides by itself.
+        relation = Relation.CONFLICTS
+    when = said_at(learned, now)
     fact, is_new = Fact.propose(
         subject=subject,
         type=learned.type,
@@ -163,10 +243,15 @@ def _propose(learned: Learned, subject: Subject, agent: Agent | None, now: datet
         distiller=learned.distiller,
         prompt_version=learned.version,
         findings=findings,
+        valid_from=when,
+        # Said before what is known was: it was true until then.
+        valid_to=beside.since if beside is not None and relation == CHANGES and beside.came_after(when) else None,
+        relation=relation,
+        related=beside,
     )
     _cite(fact, learned.cited, now)
     if is_new:
-        return Placed("new", fact)
+        return Placed(relation or "new", fact)
     hidden = agent is not None and not _may_know(fact, agent)
     if agent is not None and not _covers(fact, agent):
         # Two agents learned the same by themselves; a proposal exists once, so it is proposed for both.
@@ -174,6 +259,13 @@ def _propose(learned: Learned, subject: Subject, agent: Agent | None, now: datet
             None, revision=fact.revision, now=now, everyone=not agent_ids, agent_ids=[*fact.agent_ids, *agent_ids]
         )
     return Placed("same", fact, counted=True, hidden=hidden)
+
+
+def _would_replace(known: Fact, agent_ids: tuple[int, ...]) -> bool:
+    """Whether approving a value for these agents (none: everyone) replaces this one by its key alone."""
+    if known.status != Status.APPROVED or known.everyone != (not agent_ids):
+        return False
+    return known.everyone or bool(set(known.agent_ids) & set(agent_ids))
 
 
 def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> Fact | None:
@@ -250,23 +342,3 @@ def _covers(fact: Fact, agent: Agent) -> bool:
 
 def _may_know(fact: Fact, agent: Agent) -> bool:
     return _covers(fact, agent) or fact.proposed_by_agent_id == agent.pk
-
-
-def _is_for_one_agent(learned: Learned, findings: list[dict[str, Any]], types: Overrides) -> bool:
-    said = " ".join([learned.text, *(cited.quote for cited in learned.cited)])
-    return (
-        type_of(learned.type, types).own_agent_only
-        or learned.nature == "sentiment"
-        or any(row["category"] in SENSITIVE for row in findings)
-        or _CONFIDENTIAL.search(said) is not None
-    )
-
-
-def _is(subject: Subject, wanted: str) -> bool:
-    if wanted == "customer":
-        return subject.entity_type not in ("person", "repo", PROJECT)
-    return subject.entity_type == wanted
-
-
-def _named(subject: Subject, folded: str) -> bool:
-    return any(name and name.casefold() in folded for name in (subject.entity_id, subject.label))

@@ -9,7 +9,8 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest, Least
 
 from memory import rendering
-from memory.models.fact_row import MAX_TEXT, FactChanged, FactRow, NotAllowed
+from memory.models.fact_beside import FactBesideOthers
+from memory.models.fact_row import MAX_TEXT, FactChanged, NotAllowed
 from memory.models.fact_status import Status
 from memory.models.lifetimes import ask_again_at, default_expiry, due_at, reachable, renewed
 from memory.models.subject import Subject
@@ -26,7 +27,7 @@ NATURES = ("factual", "sentiment")
 USES = ("actionable", "historical")
 
 
-class Fact(FactRow):
+class Fact(FactBesideOthers):
     """One typed, keyed statement about one subject (on screen: a memory). Personal data; its lifetime is its type's.
 
     Only the verbs below write it. `revision` moves when what is served or its status moves, and every verb names the
@@ -132,16 +133,18 @@ class Fact(FactRow):
 
         Locks the subject, so that two values of one single-valued key cannot both pass; a rival that everyone of the
         same readers had is superseded, in the same batch, and so is `replaces`, a live memory that the person holds
-        to be untrue now, whatever its key. Raises FactChanged, NotAllowed.
+        to be untrue now, whatever its key, and what a standing fact says for all. What was said before its rival was
+        becomes history, and the rival stays, unless the person edits or names it. Raises FactChanged, NotAllowed.
         """
         from memory.models.decision import Verb
 
         batch = batch or uuid.uuid4()
         with transaction.atomic(using=type(self).objects.db):
-            Subject.objects.select_for_update().get(pk=self.subject_id)
+            self._lock_subjects()
             self._lock(revision)
             if self.subject.frozen_at:
                 raise NotAllowed("This subject is frozen while a privacy request runs. It can be decided afterwards.")
+            is_as_said = not edits.keys() & {"text", "value", "key", "type"}
             edits = self._completed(edits, now)
             expires_at = edits.get("expires_at", self.expires_at)
             if expires_at is not None and expires_at <= now:
@@ -149,43 +152,21 @@ class Fact(FactRow):
                     f"Its lifetime ended on {expires_at:%d %b %Y}. Set a later date under “Lives until”, then approve."
                 )
             self._apply(edits)
+            signed: dict[str, Any] = {"approved_at": now, "approved_by_id": person.pk, "confirmed_at": now}
+            signed |= {"put_off_until": None, **edits}
+            later = None if self.standing or replaces is not None or not is_as_said else self._said_later()
+            if later is not None:
+                signed |= {"valid_to": later.since, "superseded_by_id": later.pk}
+                return self._move(Verb.APPROVE, person, now, to=Status.SUPERSEDED, batch=batch, **signed)
+            if self.standing:
+                self._speak_for_its_parts(person, now, batch)
             for rival in type(self).objects.select_for_update().rivals_of(self):
                 rival._give_way(self, person, now, batch)
             if replaces is not None:
                 self._take_the_place_of(replaces, person, now, batch)
-            return self._move(
-                Verb.APPROVE,
-                person,
-                now,
-                to=Status.APPROVED,
-                batch=batch,
-                approved_at=now,
-                approved_by_id=person.pk,
-                confirmed_at=now,
-                put_off_until=None,
-                review_due_at=ask_again_at(self.type, now, self.project.types, self.expires_at),
-                **edits,
-            )
-
-    def _give_way(self, newer: Fact, person: Person | None, now: datetime, batch: uuid.UUID) -> None:
-        """This value is replaced by `newer` for the readers they share; whoever else had it keeps it."""
-        from memory.models.decision import Verb
-
-        left = [] if self.everyone else sorted(set(self.agent_ids) - set(newer.agent_ids))
-        if left:
-            self._move(Verb.RESCOPE, person, now, batch=batch, agent_ids=left)
-        else:
-            self._move(Verb.SUPERSEDE, person, now, to=Status.SUPERSEDED, batch=batch, superseded_by_id=newer.pk)
-
-    def _take_the_place_of(self, old: Fact, person: Person, now: datetime, batch: uuid.UUID) -> None:
-        """Supersedes `old` for all of its readers: what is untrue is untrue for everybody."""
-        from memory.models.decision import Verb
-
-        if old.subject_id != self.subject_id:
-            raise NotAllowed("The two are about different subjects, so one cannot take the other's place.")
-        old = type(self).objects.select_for_update().get(pk=old.pk)
-        if old.status == Status.APPROVED:
-            old._move(Verb.SUPERSEDE, person, now, to=Status.SUPERSEDED, batch=batch, superseded_by_id=self.pk)
+            asked_at = ask_again_at(self.type, now, self.project.types, self.expires_at)
+            signed |= {"valid_to": None, "review_due_at": asked_at}
+            return self._move(Verb.APPROVE, person, now, to=Status.APPROVED, batch=batch, **signed)
 
     def edit(self, person: Person, *, revision: int, now: datetime, **edits: Any) -> Decision:
         """Changes text, value, key, type, nature, use or expires_at of a proposed or approved fact.
@@ -325,15 +306,6 @@ class Fact(FactRow):
         allowed = (Status.PROPOSED, Status.APPROVED)
         return self._decide(Verb.PUT_OFF, person, revision, now, allowed=allowed, put_off_until=until)
 
-    def merge_into(self, other: Fact, person: Person, *, revision: int, now: datetime) -> Decision:
-        """This proposal says the same as `other`: its count and evidence go there."""
-        from memory.models.decision import Verb
-
-        with transaction.atomic(using=type(self).objects.db):
-            decision = self._decide(Verb.MERGE, person, revision, now, to=Status.MERGED, superseded_by_id=other.pk)
-            type(self).objects.filter(pk=other.pk).update(times_seen=F("times_seen") + self.times_seen)
-        return decision
-
     def expire(self, now: datetime) -> Decision:
         """The clock passed its lifetime. It was not served since; this only says so."""
         from memory.models.decision import Verb
@@ -357,10 +329,8 @@ class Fact(FactRow):
             self._lock(decision.revision_after)
             fields = {name: _loaded(name, value) for name, value in decision.before.items()}
             to = fields.pop("status", self.status)
-            if decision.verb == Verb.MERGE and decision.after.get("superseded_by_id"):
-                type(self).objects.filter(pk=decision.after["superseded_by_id"]).update(
-                    times_seen=F("times_seen") - self.times_seen
-                )
+            if decision.verb == Verb.MERGE and "evidence_ids" in decision.after:
+                self._leave(decision.after["superseded_by_id"], decision.after["evidence_ids"])
             self._apply({**fields, "status": to})
             if to == Status.APPROVED and type(self).objects.rivals_of(self).exists():
                 raise NotAllowed("Another value was approved since. Withdraw that one first, then undo this.")
@@ -368,4 +338,5 @@ class Fact(FactRow):
 
 
 def _loaded(name: str, value: Any) -> Any:
-    return datetime.fromisoformat(value) if name.endswith(("_at", "_until")) and isinstance(value, str) else value
+    is_time = name.endswith(("_at", "_until")) or name in ("valid_from", "valid_to")
+    return datetime.fromisoformat(value) if is_time and isinstance(value, str) else value

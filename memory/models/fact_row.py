@@ -148,6 +148,15 @@ class FactRow(models.Model):
     def is_current(self) -> bool:
         return self.status == Status.APPROVED
 
+    @property
+    def since(self) -> datetime:
+        """From when on it holds, as far as is known: when it was said, else when it was first learned."""
+        return self.valid_from or self.first_seen_at
+
+    def came_after(self, said_at: datetime | None) -> bool:
+        """Whether it is newer than what was said then."""
+        return said_at is not None and self.since > said_at
+
     def _decide(
         self,
         verb: str,
@@ -191,8 +200,10 @@ class FactRow(models.Model):
         batch: uuid.UUID | None = None,
         undoes: Decision | None = None,
         backwards: bool = False,
+        noted: dict[str, Any] | None = None,
         **changes: Any,
     ) -> Decision:
+        """Writes `changes` and the move to `to`, and the Decision that says so, with what else is `noted` (ids)."""
         stored = type(self).objects.get(pk=self.pk)
         before = stored._snapshot()
         if to is not None and not backwards and to not in TRANSITIONS.get(stored.status, ()):
@@ -224,6 +235,7 @@ class FactRow(models.Model):
             note=note,
             batch=batch,
             undoes=undoes,
+            noted=noted,
         )
 
     def _log(
@@ -238,6 +250,7 @@ class FactRow(models.Model):
         note: str = "",
         batch: uuid.UUID | None = None,
         undoes: Decision | None = None,
+        noted: dict[str, Any] | None = None,
     ) -> Decision:
         from memory.models.decision import Decision
 
@@ -251,7 +264,7 @@ class FactRow(models.Model):
             reason=reason,
             note=note,
             before={name: before[name] for name in changed if name in before},
-            after={name: after[name] for name in changed},
+            after={name: after[name] for name in changed} | (noted or {}),
             revision_before=revision_before,
             revision_after=self.revision,
             batch=batch or uuid.uuid4(),

@@ -26,7 +26,8 @@ class Relation(models.TextChoices):
 
 # The one table of status moves; docs/architecture.md draws it. Each arrow has its undo.
 TRANSITIONS: dict[str, tuple[str, ...]] = {
-    "proposed": ("approved", "rejected", "merged", "lapsed", "removed"),
+    # Straight to superseded: countersigned as what was true before the value that is known.
+    "proposed": ("approved", "rejected", "merged", "lapsed", "removed", "superseded"),
     "approved": ("superseded", "expired", "removed"),
 }
 # What a person who clicked expects to be told: the field as it stands in `before` and `after`.
@@ -48,6 +49,7 @@ MOVABLE = (
     "review_due_at",
     "put_off_until",
     "superseded_by_id",
+    "valid_to",
 )
 
 

@@ -271,7 +271,8 @@ def test_a_session_that_goes_on_is_read_again_and_nothing_twice(session: Session
     distillation.run(sole_job(session, now).pk, now, Fake(of_each_message))
     factories.observation(session, "And never call.")
     Session.objects.update(status=SessionStatus.OPEN)
-    reader = Fake(lambda seen: [whole(seen[0]), whole(seen[1], key="user_preference:calls", value="never")])
+    calls = {"key": "user_preference:calls", "value": "never", "text": "Wants no calls."}
+    reader = Fake(lambda seen: [whole(seen[0]), whole(seen[1], **calls)])
     job = distillation.run(sole_job(session, now).pk, now, reader)
     assert job is not None
     assert job.counts == {**NONE, "proposed": 1, "same": 1}

@@ -149,7 +149,8 @@ def test_what_differs_in_a_word_stays_apart_and_touches_nothing_approved(
     known = placed(MORNING, customer, shop.support, first.session, now, first).fact
     known.approve(shop.rita, revision=known.revision, now=now)
     result = placed(replace(MORNING, value=value, text=text), customer, shop.support, second.session, now, second)
-    assert result.outcome == "new"
+    assert (result.outcome, result.fact.status) == ("changes", Status.PROPOSED)
+    assert (result.fact.relation, result.fact.related) == ("changes", known)
     known.refresh_from_db()
     assert (known.status, known.times_seen) == (Status.APPROVED, 1)
 

@@ -1,0 +1,116 @@
+"""The known facts that a new statement has to be compared with: few, found by index, however many a subject has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Q
+
+from memory import embeddings
+from memory.embedding_store import text_sha256
+from memory.languages import language_of
+from memory.likeness_terms import read
+from memory.likeness_vocabulary import words_for
+from memory.models import Fact, FactEmbedding, Status, Subject
+from memory.models.fact_queries import FactQuerySet
+from memory.prepared import fetch
+
+# Of one key the history may be long, the living values are few.
+SAME_KEY = 20
+# By words in common, the best first.
+BY_WORDS = 30
+# Where words are not set apart there is no index of them: the newest are looked at.
+NEWEST_UNSPACED = 100
+# Words that one statement may look for: its own and all that mean the same.
+MOST_FORMS = 200
+# Texts that may be embedded for one statement beside itself; of more, the words alone decide.
+MOST_EMBEDDED = 4
+
+_FIGURES = re.compile(r"\d[\w.:-]*")
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff]"
+# The lexemes of the words as countersign_search_vector makes them; a fact has any of them.
+_BY_WORDS = r"""
+WITH asked AS MATERIALIZED (
+    SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery AS words
+    FROM unnest(countersign_search_vector(%(words)s, ''))
+)
+SELECT fact.id FROM memory_fact fact CROSS JOIN asked
+WHERE fact.subject_id = %(subject)s AND fact.search @@ asked.words
+    AND (fact.status IN ('proposed', 'rejected', 'removed')
+        OR fact.status = 'approved' AND (fact.expires_at IS NULL OR fact.expires_at > %(now)s))
+ORDER BY ts_rank(fact.search, asked.words) DESC, fact.id DESC LIMIT %(limit)s
+"""
+
+
+def neighbours(subject: Subject, key: str, text: str, now: datetime) -> list[Fact]:
+    """Facts of `subject` with this key, or with words that mean what words of `text` mean: at most 50, as a rule.
+
+    Living ones (approved and unexpired, or proposed) and those that a person refused. Three queries.
+    """
+    known = _known(subject, now)
+    found = {fact.pk: fact for fact in known.filter(key=key).order_by("-pk")[:SAME_KEY]}
+    ids = _by_words(subject, text, now)
+    found |= {fact.pk: fact for fact in known.filter(pk__in=[pk for pk in ids if pk not in found])}
+    if re.search(_UNSPACED, text):
+        found |= {fact.pk: fact for fact in known.filter(text__regex=_UNSPACED).order_by("-pk")[:NEWEST_UNSPACED]}
+    return list(found.values())
+
+
+def forms(text: str) -> str:
+    """The words of `text` that say something, and all that mean the same, as one text to look for."""
+    language = language_of(text) or "en"
+    found = dict.fromkeys(_FIGURES.findall(text))
+    for term in read(text, language).terms:
+        found[term.surface] = None
+        if term.kind in ("word", "name"):
+            found |= dict.fromkeys(words_for(term.value, language))
+    return " ".join(list(found)[:MOST_FORMS])
+
+
+class Cosines:
+    """Of one statement to the facts beside it: stored vectors where they fit their text, else a few made here."""
+
+    def __init__(self, text: str, facts: Sequence[Fact]) -> None:
+        self._text, self._facts, self._made = text, facts, 0
+        self._own: list[float] | None = None
+        self._stored: dict[int, list[float]] | None = None
+
+    def to(self, fact: Fact) -> float | None:
+        """None where there is no embedder, or too many were asked for."""
+        try:
+            if self._own is None:
+                [self._own] = embeddings.embed([self._text])
+            other = self._vector(fact)
+        except (embeddings.EmbedderUnavailable, embeddings.BadVector):
+            return None
+        return None if other is None else sum(a * b for a, b in zip(self._own, other, strict=True))
+
+    def _vector(self, fact: Fact) -> list[float] | None:
+        if self._stored is None:
+            texts = {one.pk: text_sha256(one.text) for one in self._facts}
+            rows = FactEmbedding.objects.filter(
+                fact__in=texts, model=embeddings.MODEL_ID, precision=embeddings.PRECISION
+            )
+            self._stored = {row.fact_id: row.vector for row in rows if row.text_sha256 == texts[row.fact_id]}
+        if fact.pk not in self._stored:
+            if self._made >= MOST_EMBEDDED:
+                return None
+            self._made += 1
+            [self._stored[fact.pk]] = embeddings.embed([fact.text])
+        return self._stored[fact.pk]
+
+
+def _by_words(subject: Subject, text: str, now: datetime) -> list[int]:
+    words = forms(text).replace("\x00", " ")
+    if not words.strip():
+        return []
+    parameters = {"words": words, "subject": subject.pk, "now": now, "limit": BY_WORDS}
+    return [pk for (pk,) in fetch(Fact.objects.db, _BY_WORDS, parameters)]
+
+
+def _known(subject: Subject, now: datetime) -> FactQuerySet:
+    living = Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+    others = Q(status__in=(Status.PROPOSED, Status.REJECTED, Status.REMOVED))
+    return Fact.objects.filter(living | others, subject=subject, project_id=subject.project_id).defer("search")
