@@ -86,18 +86,27 @@ def request(session: Session, now: datetime, *, ring: bool = True) -> DistillJob
 
 
 def retry(job: DistillJob, now: datetime, *, ring: bool = True) -> DistillJob:
-    """A person wants it read again: three more starts. One that waits for a provider asks at once, and the others of
-    its project after it; one that is queued or runs stays as it is."""
+    """A person wants it read again: three more starts. One that waits for its next start gets it now, and where that
+    was for a provider, the others of its project after it; one that is queued or runs stays as it is."""
     job = DistillJob.objects.select_for_update(of=("self",)).select_related("session").get(pk=job.pk)
-    if job.status == JobStatus.RETRY and job.error in WAITS:
-        waiting.wake(job.project_id, now)
-        job.refresh_from_db()
+    if job.status == JobStatus.RETRY:
+        if job.error in WAITS:
+            waiting.wake(job.project_id, now)
+            job.lease_until = now
         _ring(job, now, ring)
     if job.status not in UNFINISHED:
         job.status, job.attempts, job.waits, job.error, job.finished_at = JobStatus.QUEUED, 0, 0, "", None
         job.save(update_fields=["status", "attempts", "waits", "error", "finished_at"])
         job.session.mark(SessionStatus.IDLE)
         _ring(job, now, ring)
+    return job
+
+
+def read_again(session: Session, now: datetime) -> DistillJob | None:
+    """A person wants this session read now: as it is, or again where that went wrong or waits."""
+    job = request(session, now)
+    if job is not None and job.status in (JobStatus.FAILED, JobStatus.PARTIAL, JobStatus.RETRY):
+        return retry(job, now)
     return job
 
 

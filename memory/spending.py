@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,8 @@ from memory.distillers.hosted.calls import Reply
 from memory.distillers.hosted.prices import cost_usd
 from memory.models import DistillJob, ModelCall
 from projects import tenancy
+from projects.models import Project
+from projects.models.project import DistillerName
 
 
 def record(
@@ -50,9 +52,24 @@ def record(
 
 def spent_today(project_id: int, now: datetime) -> int:
     """Tokens to and from providers since the day began (UTC)."""
-    start = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    calls = ModelCall.objects.filter(project_id=project_id, at__gte=start)
+    calls = ModelCall.objects.filter(project_id=project_id, at__gte=_midnight(now))
     return calls.aggregate(spent=Sum(F("input_tokens") + F("output_tokens")))["spent"] or 0
+
+
+def capped_since(project: Project, now: datetime) -> datetime | None:
+    """When the local reader took over today because the day's limit was used up; None where it did not, or where the
+    provider was called again since. No query for a project that chose no provider."""
+    if project.distiller == DistillerName.LOCAL or project.local_only:
+        return None
+    capped = DistillJob.objects.filter(project=project, fell_back="daily_cap", finished_at__gte=_midnight(now))
+    moments = list(capped.order_by("finished_at").values_list("finished_at", flat=True))
+    if not moments or ModelCall.objects.filter(project=project, at__gt=moments[-1]).exists():
+        return None
+    return moments[0]
+
+
+def _midnight(now: datetime) -> datetime:
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +117,11 @@ _SUMS = {
 }
 
 
+def today(project_id: int, now: datetime) -> Spent:
+    """Everything since the day began (UTC)."""
+    return in_all(project_id, _midnight(now))
+
+
 def in_all(project_id: int, since: datetime) -> Spent:
     """Everything since a moment."""
     return _spent(ModelCall.objects.filter(project_id=project_id, at__gte=since).aggregate(**_SUMS))
@@ -109,7 +131,7 @@ def by_day(project_id: int, now: datetime, days: int = 30) -> list[Day]:
     """The last days with a call, newest first, a line for each model."""
     calls = ModelCall.objects.filter(project_id=project_id, at__gte=now - timedelta(days=days))
     rows = (
-        calls.annotate(on=TruncDate("at"))
+        calls.annotate(on=TruncDate("at", tzinfo=UTC))
         .values("on", "provider", "model")
         .annotate(**_SUMS)
         .order_by("-on", "provider", "model")

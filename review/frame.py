@@ -7,9 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
+from memory import spending
 from memory.models import Fact
 from projects.models import Membership
-from review.templatetags.desk import clock
+from review.templatetags.desk import clock, hour
 
 THEMES = ("light", "dark", "system")
 
@@ -28,6 +29,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "projects": [row.project for row in memberships],
         "waiting_count": 0,
         "paused": [],
+        "capped": "",
     }
     if membership:
         project = membership.project
@@ -39,4 +41,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
                 f"Briefs to {agent.slug} are paused since {clock(agent.paused_at)}."
                 for agent in project.agents.filter(paused_at__isnull=False, archived_at__isnull=True)
             ]
+        if since := spending.capped_since(project, timezone.now()):
+            context["capped"] = f"Today’s tokens were used up at {hour(since)}: the local reader took over."
     return context

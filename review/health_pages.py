@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from memory.models import Session, SessionStatus
 from projects.models import Agent, Membership, Person, Role
+from review import distiller_pages
 from review.access import project_page
 
 
@@ -62,6 +63,7 @@ def project_health(request: HttpRequest, membership: Membership) -> HttpResponse
         "subsection": "health",
         "agents": list(Agent.objects.filter(project=project, archived_at=None)),
         "failed_count": Session.objects.filter(project=project, status=SessionStatus.FAILED).count(),
+        "provider_waits": distiller_pages.waits_in(project),
         "behind_count": Session.objects.filter(project=project).idle(timezone.now()).count(),
         "findings": _report() if membership.is_owner or person.is_operator else None,
         "now": timezone.now(),

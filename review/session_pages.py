@@ -168,7 +168,7 @@ def distill(request: HttpRequest, short_id: str) -> HttpResponse:
     """Reads the session now, or again after it failed, without waiting for it to go idle."""
     found, membership = _find(request, short_id)
     require(membership, Role.REVIEWER)
-    distillation.request(found, timezone.now())
+    distillation.read_again(found, timezone.now())
     messages.success(request, "It will be read in a moment; what is found waits under Review.")
     return redirect("review:session", short_id)
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import agent_pages, health_pages, home_pages, people_pages, settings_pages, start_pages, type_pages
+from review import (
+    agent_pages,
+    distiller_pages,
+    health_pages,
+    home_pages,
+    people_pages,
+    settings_pages,
+    start_pages,
+    type_pages,
+)
 
 settings_patterns = [
     path("", home_pages.home, name="home"),
@@ -30,5 +39,10 @@ settings_patterns = [
     path("p/<slug:slug>/types", type_pages.types, name="types"),
     path("p/<slug:slug>/types/<str:name>", type_pages.edit, name="type"),
     path("p/<slug:slug>/types/<str:name>/reset", type_pages.reset, name="type_reset"),
+    path("p/<slug:slug>/distiller", distiller_pages.distiller, name="distiller"),
+    path("p/<slug:slug>/spending", distiller_pages.spent, name="spending"),
+    path("p/<slug:slug>/runs", distiller_pages.runs, name="runs"),
+    path("p/<slug:slug>/runs/again", distiller_pages.run_all_again, name="runs_again"),
+    path("p/<slug:slug>/runs/<int:pk>/again", distiller_pages.run_again, name="run_again"),
     path("p/<slug:slug>/health", health_pages.project_health, name="health"),
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import django
@@ -16,7 +17,19 @@ django.setup()
 from django.utils import timezone  # noqa: E402
 
 from memory import brief, existing, memories_in, short_ids  # noqa: E402
-from memory.models import BriefServed, Evidence, Fact, Feedback, Session, StandingPart, Subject, Suppression, quote_hash  # noqa: E402
+from memory.models import (  # noqa: E402
+    BriefServed,
+    DistillJob,
+    Evidence,
+    Fact,
+    Feedback,
+    ModelCall,
+    Session,
+    StandingPart,
+    Subject,
+    Suppression,
+    quote_hash,
+)
 from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
 from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
@@ -89,10 +102,36 @@ def ran(talk: Session, command: str, answer: str, exit_code: int) -> tuple[Any, 
     return asked, got
 
 
+def troubled_run(agent: Agent, number: int, **fields: Any) -> None:
+    """A reading by a provider that did not go well, and what it cost."""
+    session = factories.session(agent, f"troubled-{number}", now=NOW, status="failed")
+    job = DistillJob.objects.create(
+        project_id=agent.project_id,
+        session=session,
+        through=1,
+        input_hash=f"{number:064d}",
+        distiller="anthropic:claude-haiku-5-5",
+        **fields,
+    )
+    spent = {"input_tokens": 5_200, "output_tokens": 310, "cost_usd": Decimal("0.000675")}
+    ModelCall.objects.create(
+        project_id=agent.project_id,
+        job=job,
+        purpose="distill",
+        provider="anthropic",
+        model="claude-haiku-5-5",
+        outcome=fields["error"],
+        at=NOW,
+        **spent,
+    )
+
+
 def looks(rita: Person, olga: Person) -> dict[str, str]:
     """One memory of each look, in project looks; the addresses by name."""
     made = project("looks", rita, olga, agents=("support", "sales", "claude-code"))
     support, coder = agent_of(made), agent_of(made, "claude-code")
+    troubled_run(support, 1, status="failed", error="unusable", attempts=3, raw_reply="The session was about " * 40)
+    troubled_run(support, 2, status="retry", error="bad_key", waits=3, lease_until=NOW)
     found: dict[str, str] = {}
 
     def card(name: str, fact: Fact) -> None:
