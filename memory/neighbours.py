@@ -112,5 +112,6 @@ def _by_words(subject: Subject, text: str, now: datetime) -> list[int]:
 
 def _known(subject: Subject, now: datetime) -> FactQuerySet:
     living = Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-    others = Q(status__in=(Status.PROPOSED, Status.REJECTED, Status.REMOVED))
+    # A lesson that was not to stand for others may be true all the same.
+    others = Q(status=Status.PROPOSED) | Q(status__in=(Status.REJECTED, Status.REMOVED), standing=False)
     return Fact.objects.filter(living | others, subject=subject, project_id=subject.project_id).defer("search")

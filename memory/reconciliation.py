@@ -287,7 +287,8 @@ def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> F
             return fact
     if alive:
         return None
-    return next((fact for fact in same if fact.status in (Status.REJECTED, Status.REMOVED)), None)
+    # A lesson that was not to stand for others may be true all the same.
+    return next((fact for fact in same if fact.status in REFUSED and not fact.standing), None)
 
 
 def _heir(fact: Fact) -> Fact:
@@ -302,7 +303,9 @@ def _heir(fact: Fact) -> Fact:
 def _told_by(session: Session, subject: Subject, said: str) -> Fact | None:
     """The fact that this session told before, by the words it has now or those it was proposed in."""
     quoted = Evidence.objects.filter(observation__session=session).values("fact")
-    told = list(Fact.objects.filter(subject=subject, pk__in=quoted).order_by("-pk"))
+    told = list(
+        Fact.objects.filter(subject=subject, pk__in=quoted).exclude(standing=True, status__in=REFUSED).order_by("-pk")
+    )
     for fact in told:
         if fact.fingerprint == said:
             return fact

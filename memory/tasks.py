@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from memory import distillation, embedding_store, expiry, session_memory
+from memory import compaction, distillation, embedding_store, expiry, session_memory
 from projects.faults import described
 
 
@@ -50,6 +50,11 @@ def expire_facts(**kwargs: Any) -> None:
 @task
 def renew_used_facts(**kwargs: Any) -> None:
     expiry.renew_used(timezone.now())
+
+
+@task
+def propose_standing(**kwargs: Any) -> None:
+    compaction.sweep(timezone.now())
 
 
 @task
