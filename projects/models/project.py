@@ -32,7 +32,7 @@ class Project(models.Model):
     idle_minutes = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(24 * 60)])
     brief_budget_tokens = models.PositiveIntegerField(default=1200)
     distiller = models.CharField(max_length=20, choices=DistillerName.choices, default=DistillerName.LOCAL)
-    # The provider's name of it; empty: the one we measured.
+    # As the provider writes it; empty: the default of memory/distillers/hosted/prices.py.
     distiller_model = models.CharField(max_length=100, blank=True)
     # Whatever else is set, nothing of this project is sent to a provider.
     local_only = models.BooleanField(default=False)
