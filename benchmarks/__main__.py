@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks import brief
+from benchmarks import brief, distill
 from benchmarks.server import data_folder
 
-JOBS: dict[str, Callable[..., dict[str, object]]] = {"brief": brief.run}
+JOBS: dict[str, Callable[..., dict[str, object]]] = {"brief": brief.run, "distill": distill.run}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,8 +26,9 @@ def main(arguments: Sequence[str]) -> int:
         with data_folder():
             result = JOBS[name](quick=options.quick)
         verdict = "reached" if result["ok"] else "MISSED"
+        unit = result.get("unit", "ms")
         print(
-            f"{name}: {result['ours']} ms, {result['ratio']} times the floor of {result['floor']} ms"
+            f"{name}: {result['ours']} {unit}, {result['ratio']} times the floor of {result['floor']} {unit}"
             f" (must {result['must']}, {verdict})",
             file=sys.stderr,
         )

@@ -1,7 +1,7 @@
-"""A realistic mix of sessions: mostly routine, some that teach something, and long days made of many small tasks.
+"""A realistic mix of sessions: mostly routine, some that teach something, and long days of many small tasks.
 
 Written as lines in `benchmarks/mix/*.txt`: `## title` begins a session; `user:` and `agent:` speak; `$` runs a command,
-`>` and `!` are what came back when it succeeded or failed; `read:`, `edit:`, `write:`, `fetch:`, `task:` and `tool:` are
+`>` and `!` are what came back when it succeeded or failed; `read:`, `edit:`, `write:`, `fetch:`, `task:`, `tool:` are
 other calls, `=` is their result. Any other line goes on with the one before it.
 """
 
@@ -42,7 +42,8 @@ class Written:
             {**line, "i": index, "ts": (start + timedelta(minutes=index)).isoformat()}
             for index, line in enumerate(self.lines)
         ]
-        return {"id": f"mix-{number}", "session": seen, "teaches": self.teaches, "title": self.title}
+        about = {"repo": f"repo-{number % 12}"} if self.is_coding else {"entity": f"cust_{number}"}
+        return {"id": f"mix-{number}", "session": seen, "teaches": self.teaches, "title": self.title, **about}
 
 
 def written(name: str) -> list[Written]:

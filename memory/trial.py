@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,44 @@ def score(gold: Sequence[Mapping[str, Any]], reader: Reader) -> tuple[Total, lis
     return pool(flat), flat
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A proposal as it would lie on the pile: from which session, what it says and what it quotes."""
+
+    session: str
+    type: str
+    key: str
+    text: str
+    value: Any
+    about: str
+    expires_at: datetime | None
+    # (who said it, the turn before, the quote, the turn after)
+    quotes: tuple[tuple[str, str, str, str], ...]
+
+
+def pile(sessions: Sequence[Mapping[str, Any]], reader: Reader) -> list[Card]:
+    """What all these sessions, read one after another in one project, put on its pile. Nothing stays in the database.
+
+    Raises NotRead.
+    """
+    with tenancy.system("command"), transaction.atomic(using="default"):
+        scratch = _Scratch(reader)
+        cards = [card for number, session in enumerate(sessions) for card in scratch.cards(session, number)]
+        transaction.set_rollback(True, using="default")
+    return cards
+
+
+def captured(sessions: Sequence[Mapping[str, Any]], reader: Reader) -> list[int]:
+    """Writes the sessions into a new project and asks for their reading; gives the ids of the jobs. Nothing is read."""
+    with tenancy.system("command"), transaction.atomic(using="default"):
+        scratch = _Scratch(reader)
+        asked = []
+        for number, gold in enumerate(sessions):
+            session, _, now = scratch.capture(gold, number)
+            asked.append(distillation.request(session, now, ring=False))
+    return [job.pk for job in asked if job is not None]
+
+
 def _groups(gold: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for number, session in enumerate(gold):
@@ -87,7 +126,25 @@ class _Scratch:
                 self._approve_all(scores[-1], gold)
         return scores
 
+    def cards(self, gold: Mapping[str, Any], number: int) -> list[Card]:
+        known = set(Fact.objects.filter(project=self.project).values_list("pk", flat=True))
+        self._session(gold, number)
+        new = Fact.objects.filter(project=self.project).exclude(pk__in=known).select_related("subject").order_by("pk")
+        return [_card(str(gold.get("id", number)), fact) for fact in new]
+
     def _session(self, gold: Mapping[str, Any], number: int) -> SessionScore:
+        session, indices, now = self.capture(gold, number)
+        job = distillation.request(session, now, ring=False)
+        if job is not None:
+            ended = distillation.run(job.pk, now, self.reader)
+            if ended is None or ended.status != JobStatus.DONE:
+                word = ended.error if ended is not None else "gone"
+                raise NotRead(f"Session {gold.get('id', number)} could not be read: {word}.")
+        self.now = now
+        return score_session(gold, self._proposed(session, indices))
+
+    def capture(self, gold: Mapping[str, Any], number: int) -> tuple[Session, dict[int, int], datetime]:
+        """The session with its observations; the index that each observation has in the gold; when it ended."""
         seen = seen_from_gold(gold)
         now = max((one.occurred_at for one in seen if one.occurred_at), default=timezone.now())
         session = Session.objects.create(
@@ -101,15 +158,8 @@ class _Scratch:
         for kind, ident in self._subjects(gold, seen):
             subject = Subject.objects.resolve(self.project.pk, kind, ident)
             SessionSubject.objects.create(project=self.project, session=session, subject=subject)
-        indices = {self._observe(session, one, now).pk: one.ref for one in seen}
-        job = distillation.request(session, now, ring=False)
-        if job is not None:
-            ended = distillation.run(job.pk, now, self.reader)
-            if ended is None or ended.status != JobStatus.DONE:
-                word = ended.error if ended is not None else "gone"
-                raise NotRead(f"Session {gold.get('id', number)} could not be read: {word}.")
-        self.now = now
-        return score_session(gold, self._proposed(session, indices))
+        indices = {row.pk: one.ref for one, row in zip(seen, self._observe(session, seen, now), strict=True)}
+        return session, indices, now
 
     def _agent(self, slug: str) -> Agent:
         if slug not in self.agents:
@@ -119,11 +169,14 @@ class _Scratch:
     def _subjects(self, gold: Mapping[str, Any], seen: Sequence[Seen]) -> list[tuple[str, str]]:
         if gold.get("entity") or not _is_coding(seen):
             return [("customer", str(gold.get("entity") or "cust_trial"))]
-        return [("repo", "trial"), ("person", self.person.email)]
+        return [("repo", str(gold.get("repo") or "trial")), ("person", self.person.email)]
 
-    def _observe(self, session: Session, seen: Seen, now: datetime) -> Observation:
+    def _observe(self, session: Session, seen: Sequence[Seen], now: datetime) -> list[Observation]:
+        return Observation.objects.bulk_create(self._row(session, one, now) for one in seen)
+
+    def _row(self, session: Session, seen: Seen, now: datetime) -> Observation:
         cleaned = clean_text(seen.text)
-        return Observation.objects.create(
+        return Observation(
             project=self.project,
             session=session,
             seq=seen.ref,
@@ -166,6 +219,15 @@ class _Scratch:
                 facts = Fact.objects.filter(project=self.project, status=status).order_by("pk")
                 holds = any(wanted in json.dumps([fact.value, fact.text], ensure_ascii=False) for fact in facts)
                 score.attributes[f"{name}:{'ok' if holds else 'off'}"] += 1
+
+
+def _card(session: str, fact: Fact) -> Card:
+    evidence = Evidence.objects.filter(fact=fact).select_related("observation").order_by("pk")
+    quotes = tuple(
+        (one.observation.role if one.observation else "", one.before, one.quote, one.after) for one in evidence
+    )
+    about = f"{fact.subject.entity_type}:{fact.subject.entity_id}"
+    return Card(session, fact.type, fact.key, fact.text, fact.value, about, fact.expires_at, quotes)
 
 
 def _is_coding(seen: Sequence[Seen]) -> bool:

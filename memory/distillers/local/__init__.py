@@ -17,6 +17,7 @@ from memory.distillers.local import (
     customers,
     documents,
     environment,
+    feelings,
     files,
     fixes,
     foreign_promises,
@@ -27,6 +28,8 @@ from memory.distillers.local import (
 from memory.distillers.local.session import Session
 from memory.lint import faults
 from memory.transcript import Candidate, Seen
+
+MOST_IN_A_SESSION = 40
 
 Rule = Callable[[Session], Iterator[Candidate]]
 RULES: dict[str, Rule] = {
@@ -42,6 +45,7 @@ RULES: dict[str, Rule] = {
     "problems": problems.read,
     "customers": customers.read,
     "terms": terms.read,
+    "feelings": feelings.read,
 }
 
 
@@ -69,7 +73,9 @@ class LocalDistiller:
                 sign = (candidate.type, candidate.key)
                 if sign not in kept or _said(candidate, order) > _said(kept[sign], order):
                     kept[sign] = candidate
-        return sorted(_without_echoes(list(kept.values())), key=lambda one: _said(one, order))
+        # A session that teaches more is made to flood the pile, or is no session of a person at work.
+        told = _without_echoes(list(kept.values())[:MOST_IN_A_SESSION])
+        return sorted(told, key=lambda one: _said(one, order))
 
 
 def _said(candidate: Candidate, order: dict[int, int]) -> tuple[int, int]:

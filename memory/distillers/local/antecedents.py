@@ -35,12 +35,11 @@ def named_before(session: Session, sentence: Sentence) -> str:
     return ""
 
 
-def with_name(text: str, named: str) -> str:
-    """The sentence with its first "it" replaced by what it stands for; unchanged where that is not known."""
-    if not named:
-        return text
+def resolved(session: Session, sentence: Sentence, text: str) -> str:
+    """`text`, taken from the sentence, with its first "it" replaced by what it stands for; unchanged where unknown."""
     hit = _OBJECT.search(text)
-    if hit is None:
+    named = named_before(session, sentence) if hit else ""
+    if hit is None or not named:
         return text
     told = named[0].upper() + named[1:] if hit.start() == 0 and text[0].isupper() else named
     return text[: hit.start()] + told + text[hit.end() :]

@@ -64,6 +64,7 @@ def read(session: Session) -> Iterator[Candidate]:
             {"path": edit.path, "fix": remedy},
             text,
             tuple(one for one in quotes if one),
+            use="historical",  # it was repaired: told for its story
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.distillers.local import dates
-from memory.distillers.local.antecedents import named_before, with_name
+from memory.distillers.local.antecedents import resolved
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, topic, without_openers
@@ -145,7 +145,7 @@ def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | No
     start = hit.start("what")
     by = when.lead if when.lead in _LEADS else "by" if when.is_end else "on"
     before, after = _VAGUE_FIRST.sub("", plain(clause[start : when.start])), plain(clause[max(start, when.end) :])
-    before = with_name(before, named_before(session, sentence))
+    before = resolved(session, sentence, before)
     if hit.re is _REQUEST:
         ask = re.sub(r"\b(?:me|us)\b", "them", before[:1].lower() + before[1:])
         ask = re.sub(r"^(call|phone|ring|contact|text|e-?mail) them\b", r"\1", ask)

@@ -180,8 +180,7 @@ def read(session: Session) -> Iterator[Candidate]:
             yield moved
             continue
         if seats := _SEATS.search(sentence.text):
-            text = f"The customer's company has {seats['count']} {seats['what'].casefold()}."
-            yield _fact(sentence, seats, "customer_fact", segment(seats["what"]), seats["count"], text)
+            yield _counted(session, sentence, seats)
         if not (_TRANSIENT.search(sentence.text) or ONE_OFF.search(sentence.text)):
             yield from _self_told(sentence)
 
@@ -218,6 +217,17 @@ def _self_told(sentence: Sentence) -> Iterator[Candidate]:
         number = hit["number"]
         told = f"The customer's {what} number is {number}."
         yield _fact(sentence, hit, "account_detail", f"{what}_number", number, told)
+
+
+def _counted(session: Session, sentence: Sentence, seats: re.Match[str]) -> Candidate:
+    """How many of something the customer has, as support left it at the end of the talk."""
+    what, count, quotes = seats["what"].casefold(), seats["count"], [_said(sentence, seats)]
+    for said in session.said_by_assistant:
+        now = re.search(rf"\byou (?:now )?have (?P<count>\d[\d,.]*) {re.escape(what)}\b", said.text, re.IGNORECASE)
+        if now and said.at > sentence.at and said.is_firm:
+            count, quotes = now["count"], [said.quote(), *quotes]
+    text = f"The customer's company has {count} {what}."
+    return Candidate("customer_fact", f"customer_fact:{segment(what)}", count, text, tuple(quotes), "customer")
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:

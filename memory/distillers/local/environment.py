@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from memory.distillers.local.antecedents import named_before, with_name
+from memory.distillers.local.antecedents import resolved
 from memory.distillers.local.explanations import is_plan
 from memory.distillers.local.sentences import ONE_OFF, Sentence
 from memory.distillers.local.services import service_of, setting_key, setting_value
@@ -177,7 +177,7 @@ def _noted(session: Session, sentence: Sentence) -> Candidate | None:
         r"^(?:(?:ok|okay|good|fine|well|then|and|also|so|please)[,.]?\s+)+", "", sentence.text, flags=re.IGNORECASE
     )
     body = _NOTED.sub("", head) if _NOTED.match(head) else _NOTED_END.sub("", head) if _NOTED_END.search(head) else ""
-    body = with_name(without_openers(body), named_before(session, sentence))
+    body = resolved(session, sentence, without_openers(body))
     if (
         not body
         or _PERSONAL.search(body)

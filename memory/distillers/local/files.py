@@ -16,8 +16,9 @@ from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
 _PATH = (
-    r"`?(?P<path>(?:[\w.@-]+/)+[\w.@-]+\.\w{1,8}"
-    r"|[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|rb|java|kt|php|c|h|cpp|cs|swift|scala|sql|tf|ya?ml|toml|json|ini|cfg|sh))"
+    r"`?(?P<path>(?:[A-Za-z0-9_.@-]{1,60}/){1,12}[A-Za-z0-9_.@-]{1,80}\.\w{1,8}"
+    r"|[A-Za-z0-9_-]{1,60}\.(?:py|ts|tsx|js|jsx|go|rs|rb|java|kt|php|c|h|cpp|cs|swift|scala|sql|tf|ya?ml|toml|json"
+    r"|ini|cfg|sh))"
     r"(?::\d+)?`?"
 )
 _LIVES = re.compile(
@@ -80,8 +81,20 @@ _AGREED = any_of(
     r"|是的|谢谢"
     r"|はい|ありがと|そうです)",
 )
+_DOTTED = re.compile(r"\w\.\w")
 _LINE_NUMBER = re.compile(r"(?<=\w):\d+(?::\d+)?(?=`|\s|$)")
 _SETTING_NAMED = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+_PUT = any_of(
+    r"=|\b(?:set|sets|setting|ensure|make sure|add|define|export|needs? to be|has to be|must be|put|pon|define"
+    r"|añade|asegúrate"
+    r"|setze?|definiere?|trage? .* ein|stell\w* sicher|défini\w*|ajoute[zr]?|mets|mettez|assure\w*)\b|确保|设置"
+    r"|设为|加上|設定|追加",
+)
+_DISMISSED = any_of(
+    r"\bjust (?:curious|asking|wondering|checking)\b|\bonly (?:asking|curious)\b|\bnever ?mind\b|\bnur so\b"
+    r"|\bsolo (?:preguntaba|curiosidad)\b"
+    r"|\bsimple curiosité\b|只是问问|随便问问|聞いただけ",
+)
 _OWNER_LINE = re.compile(
     r"^(?:CODEOWNERS:)?(?:\d+:)?\s*(?P<path>[/*\w][\w./*-]*)\s+(?P<owners>@[\w./-]+(?:\s+@[\w./-]+)*)\s*$", re.MULTILINE
 )
@@ -114,6 +127,8 @@ def _told(session: Session) -> Iterator[Candidate]:
 
 def _claims(text: str) -> Iterator[tuple[str, str, str]]:
     """What lives where, with the words that say so; a line number is dropped, for it will not stay true."""
+    if _DOTTED.search(text) is None:
+        return
     start = 0
     for hit in _LIVES.finditer(text):
         end = hit.end()
@@ -165,6 +180,8 @@ def _wanted(session: Session, path: str, sentence: Sentence) -> bool:
     )
     before = [said for said in session.said_by_user if said.at < sentence.at]
     after = next((said for said in session.said_by_user if said.at > sentence.at), None)
+    if after is not None and _DISMISSED.search(after.text):
+        return edited
     asked = bool(before) and any(_ASKED_WHERE.search(said.text) for said in before if said.at == before[-1].at)
     return edited or asked or (after is not None and _AGREED.match(after.text) is not None)
 
@@ -172,7 +189,7 @@ def _wanted(session: Session, path: str, sentence: Sentence) -> bool:
 def _settings_put_in_place(session: Session) -> Iterator[Candidate]:
     """A setting the user asked for by name, and the file in which it was then set."""
     for sentence in session.said_by_user:
-        if not sentence.is_firm:
+        if not sentence.is_firm or not _PUT.search(sentence.text):
             continue
         for name in dict.fromkeys(_SETTING_NAMED.findall(sentence.text)):
             edit = _last_edit_of(session, name, sentence.at)

@@ -71,14 +71,15 @@ def read(session: Session) -> Iterator[Candidate]:
 
 
 def _repairs(session: Session) -> Iterator[_Repair]:
+    errors = _Errors()
     steps = [step for step in session.steps if step.command and step.outcome != "open"]
     for place, step in enumerate(steps):
         if step.outcome != "failed" or step.result is None or (goal := _goal(step)) is None:
             continue
-        error = noise.error_line(step.result)
+        error = errors.of(step)
         if error is None or error.is_missing_file or error.is_passing:
             continue
-        attempts = [_Attempt(step, goal, (), error), *_attempts(goal, steps[place + 1 :])]
+        attempts = [_Attempt(step, goal, (), error), *_attempts(goal, steps[place + 1 :], errors)]
         if attempts[-1].step.outcome != "succeeded" or _is_denied(session, attempts[-1].step):
             continue  # it did not last
         same = [index for index, one in enumerate(attempts) if one.error is not None and one.error.shown == error.shown]
@@ -127,13 +128,26 @@ def _goal(step: Step) -> shell.Simple | None:
     )
 
 
-def _attempts(goal: shell.Simple, steps: list[Step]) -> Iterator[_Attempt]:
+class _Errors:
+    """The telling line of each failing output, searched once: a goal that fails often is seen from every failure."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, noise.ErrorLine | None] = {}
+
+    def of(self, step: Step) -> noise.ErrorLine | None:
+        if step.outcome != "failed" or step.result is None:
+            return None
+        if step.until not in self._found:
+            self._found[step.until] = noise.error_line(step.result)
+        return self._found[step.until]
+
+
+def _attempts(goal: shell.Simple, steps: list[Step], errors: _Errors) -> Iterator[_Attempt]:
     for step in steps:
         commands = step.commands
         for place, simple in enumerate(commands):
             if shell.difference(goal, simple) is not None:
-                error = noise.error_line(step.result) if step.outcome == "failed" and step.result else None
-                yield _Attempt(step, simple, tuple(commands[:place]), error)
+                yield _Attempt(step, simple, tuple(commands[:place]), errors.of(step))
                 break
 
 
@@ -180,8 +194,8 @@ def _setting(session: Session, repair: _Repair, *, told_only: bool = False) -> C
 
 
 def _flag(session: Session, repair: _Repair) -> Candidate | None:
-    if not repair.changed.added:
-        return None
+    if not repair.changed.added or repair.error.thing == repair.goal.program:
+        return None  # a program that is not there is not found by a flag
     cure = " ".join(repair.changed.added)
     text = phrase("needs_flag", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
     key = f"fix:{_goal_key(repair.goal)}.{segment(cure)}"
@@ -276,14 +290,9 @@ def _was_in_vain(session: Session, repair: _Repair, simple: shell.Simple) -> boo
 
 def _explained(session: Session, repair: _Repair) -> Candidate | None:
     """The agent named the rule that was broken, something was edited for it, and the run then passed."""
-    edit = next(
-        (
-            step
-            for step in session.steps
-            if step.is_edit and step.outcome == "succeeded" and repair.before.step.until < step.at < repair.proof.at
-        ),
-        None,
-    )
+    edit = next((step for step in session.edits if repair.before.step.until < step.at < repair.proof.at), None)
+    if edit is None:
+        return None
     told = contract_explained(
         session,
         repair.before.step.until,
@@ -291,7 +300,7 @@ def _explained(session: Session, repair: _Repair) -> Candidate | None:
         of_code=repair.goal.is_test,
         failing=repair.before.step.result.text if repair.before.step.result else "",
     )
-    if edit is None or told is None:
+    if told is None:
         return None
     text = as_sentence(told.text, session.language)
     if faults(text):

@@ -14,9 +14,9 @@ _DE_VERB = (
     r"|formatiere|kommentiere|duze?|sieze?|verzichte|starte|lösche|ändere|fasse?|liefere?|lege?|melde|\w+en sie)"
 )
 _ES_VERB = (
-    r"(?:usa|use|utiliza|utilice|escr[ií]b[ea]\w*|resp[oó]nd[ea]\w*|contest[ae]\w*|ll[aá]m[ae]\w*|env[ií][ae]\w*"
+    r"(?:us[ae]s?|utili[zc][ae]s?|escr[ií]b[ea]\w*|resp[oó]nd[ea]\w*|contest[ae]\w*|ll[aá]m[ae]\w*|env[ií][ae]\w*"
     r"|mand[ae]\w*"
-    r"|mánd[ae]\w*|haz|haga|pon|ponga|expl[ií](?:ca|que)\w*|h[aá]bl[ae]\w*|tr[aá]t[ae]\w*|dime|díg[ae]\w*"
+    r"|mánd[ae]\w*|haz|haga[s]?|pon|pongas?|expl[ií](?:ca|que)\w*|h[aá]bl[ae]\w*|tr[aá]t[ae]\w*|dime|díg[ae]\w*"
     r"|pregunt[ae]\w*"
     r"|evit[ae]|añad[ae]|dej[ae]\w*|ejecut[ae]|mant[eé]n\w*|cont[aá]ct[ae]\w*|avís[ae]\w*|confirm[ae]|comenta|nombra"
     r"|formatea)"

@@ -40,7 +40,7 @@ _TELLING = (
 )
 _SHOUTS = re.compile(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\]?:?\s+|\[\d\d:\d\d:\d\d\]:?\s+|\d\d:\d\d:\d\d[.,]?\d*\s+"
-    r"|npm ERR! (?:code )?|\[?(?:FATAL ERROR|ERROR|FATAL|Error|error|fatal|E)\]?[:!]?\s+|(?:ba|z"
+    r"|npm ERR! (?:code )?|\[?(?:FATAL ERROR|ERROR|FATAL|E)\]?[:!]?\s+|\[?(?:Error|error|fatal)\]?[:!]\s+|(?:ba|z"
     r"|da)?sh: (?:line )?(?:\d+: )?|[\w./-]+:\d+(?::\d+)?:\s*|(?:[a-z_]\w*\.)+(?=[A-Z]\w*(?:Error"
     r"|Exception)))+"
 )

@@ -70,6 +70,7 @@ _REASON = any_of(
     r",\s*(?:car|parce que?|je|j['’]\w+|c['’]est|mon|ma|on)\s*\w+.*$",
     r"[，,]\s*(?:因为|我|不然|否则).*$|(?:から|ので)、?.*$",
 )
+MOST_CLAUSES = 6
 _LABEL = re.compile(r"^[^\W\d][\w ,'’]{1,40}:\s+(?=\S)")
 _DIAGNOSIS = re.compile(
     r"\b(?:medical|condition|illness|disease|diagnos\w*|stroke|cancer|disab\w+|depress\w+|pregnan\w+"
@@ -101,6 +102,14 @@ _REACH = re.compile(
     r"|courriel|mail)\b|电话|短信|邮件|微信|联系|電話|メール|連絡",
     re.IGNORECASE,
 )
+# A rule of the place, which holds whoever works there.
+_OF_THE_HOUSE = any_of(
+    r"\b(?:in|for) (?:this|our) (?:repo|repository|project|codebase|code base|team)\b|\bhere\b|^(?:we|our team"
+    r"|nobody)\b|\bwe (?:use|write|never|always)\b",
+    r"\bin (?:diesem|unserem) (?:repo|projekt)\b|^(?:hier|bei uns|wir)\b|\ben este (?:repo|proyecto)\b|^usamos\b"
+    r"|\bdans ce (?:dépôt|projet|repo)\b|^ici\b",
+    r"这个(?:仓库|项目)|本项目|我们(?:统一|一律|都)|このプロジェクト|このリポジトリ|弊社|当社",
+)
 # Wishes about one thing have one key, so that a later one meets the earlier: in this session and in others.
 _TOPICS = (
     ("package_manager", re.compile(r"\b(?:uv|pip|poetry|conda|pipenv|npm|pnpm|yarn|bun)\b", re.IGNORECASE)),
@@ -110,11 +119,11 @@ _TOPICS = (
     (
         "answer_length",
         re.compile(
-            r"(?=.*\b(?:answers?|repl(?:y|ies)|responses?|explanations?|explain|summar\w+|antworten?|respuestas?"
+            r"^(?=.*\b(?:answers?|repl(?:y|ies)|responses?|explanations?|explain|summar\w+|antworten?|respuestas?"
             r"|réponses?|回答|回复)\b)"
             r".*\b(?:short\w*|brief\w*|concise\w*|terse|long\w*|detail\w*|full|verbose|sentences?|words|bullet\w*"
             r"|lines|kurz\w*"
-            r"|knapp|ausführlich\w*|cort[ao]s?|breves?|détaill\w*|court\w*)\b|(?=.*(?:回答|回复)).*(?:简短|简洁"
+            r"|knapp|ausführlich\w*|cort[ao]s?|breves?|détaill\w*|court\w*)\b|^(?=.*(?:回答|回复)).*(?:简短|简洁"
             r"|详细|短く|詳しく)",
             re.IGNORECASE,
         ),
@@ -196,7 +205,7 @@ def _clauses(piece: str, *, framed: bool) -> list[str]:
         for pattern in ((_SPLITS, _SPLITS_FRAMED) if framed else (_SPLITS,))
         for hit in pattern.finditer(piece)
     )
-    for begin, end in (*splits, (len(piece), len(piece))):
+    for begin, end in (*splits[:MOST_CLAUSES], (len(piece), len(piece))):
         rest = piece[end:].strip(" ,;.!")
         if begin < start or (rest and "no_claim" in faults(f"{rest.capitalize()}.")):
             continue
@@ -229,7 +238,11 @@ def _is_order(clause: str) -> bool:
 def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
     language = language_of(wish) or session.language
     about = (
-        "customer" if session.is_support or (not session.is_coding and _is_to_customer(wish, language)) else "person"
+        "repo"
+        if session.is_coding and _OF_THE_HOUSE.search(wish)
+        else "customer"
+        if session.is_support or (not session.is_coding and _is_to_customer(wish, language))
+        else "person"
     )
     who = "customer" if about == "customer" else "user"
     text = as_sentence(_in_third_person(wish, who) if language == "en" else wish.rstrip(" ?？"), language)

@@ -38,14 +38,23 @@ _PREPARES = any_of(
 def is_preparation(simple: Simple) -> bool:
     """Whether running it can be what a later success needed; everyday work between two attempts is not."""
     installs = packages(simple)
-    if installs is None or simple.is_test:
+    if installs is None or simple.is_test or _ACTIVATES.search(simple.shown):
         return False
     return bool(installs) or _PREPARES.match(simple.shown) is not None
 
 
+_ACTIVATES = re.compile(r"^(?:source|\.) \S*(?:venv|env)\S*/bin/activate\b|^conda activate\b")
+
+
 def is_everyday(simple: Simple) -> bool:
     """Work that goes on between two runs anyway."""
-    return simple.program in _EVERYDAY or simple.is_look or simple.is_test or simple.is_probe
+    return (
+        simple.program in _EVERYDAY
+        or _ACTIVATES.search(simple.shown) is not None
+        or simple.is_look
+        or simple.is_test
+        or simple.is_probe
+    )
 
 
 def is_plain_install(simple: Simple) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.distillers.local.antecedents import named_before, with_name
+from memory.distillers.local.antecedents import resolved
 from memory.distillers.local.sentences import Sentence
 from memory.distillers.local.session import Session, arguments_of, quote
 from memory.distillers.local.wording import as_sentence, fits, plain, segment, without_openers
@@ -92,29 +93,32 @@ def read(session: Session) -> Iterator[Candidate]:
     if session.is_coding:
         return
     opened = list(_opened(session))
+    solved = [told for told in session.said_by_user if _SOLVED.search(told.text)]
     for one in opened:
-        if (candidate := _told(session, one)) is not None:
+        if (candidate := _told(session, one, solved)) is not None:
             yield candidate
     numbers = {one.number for one in opened}
-    yield from (candidate for number, candidate in _closed(session) if number not in numbers)
+    yield from (candidate for number, candidate in _closed(session, solved) if number not in numbers)
 
 
 def _opened(session: Session) -> Iterator[_Opened]:
+    complaints = _complaints(session)
     for said in session.said_by_assistant:
         hit = next((hit for pattern in _TAKEN_UP if (hit := pattern.search(said.text))), None)
-        complaint = _complaint_before(session, said)
-        if hit is not None and complaint is not None:
+        before = bisect_left(complaints, said.at, key=lambda one: one.at)
+        if hit is not None and before:
+            complaint = complaints[before - 1]
             named = hit.groupdict()
             kind, number = (named.get(name) or named.get(f"{name}_") or "" for name in ("kind", "number"))
             yield _Opened(said, complaint, kind, number)
 
 
-def _told(session: Session, one: _Opened) -> Candidate | None:
-    solved = next((told for told in session.said_by_user if told.at > one.said.at and _SOLVED.search(told.text)), None)
+def _told(session: Session, one: _Opened, said_solved: list[Sentence]) -> Candidate | None:
+    solved = next((told for told in said_solved if told.at > one.said.at), None)
     state = "solved" if solved else "open"
     language = language_of(one.complaint.text)
     day = session.moment((solved or one.said).seen).date().isoformat()
-    complaint = with_name(_of_the_customer(one.complaint.text), named_before(session, one.complaint))
+    complaint = resolved(session, one.complaint, _of_the_customer(one.complaint.text))
     what = as_sentence(_SINCE.sub("", complaint), language).rstrip(".。")
     shown = state if language == "en" else _STATES.get(language, {}).get(state, state)
     if language == "en":
@@ -144,7 +148,7 @@ _STATES = {
 }
 
 
-def _closed(session: Session) -> Iterator[tuple[str, Candidate]]:
+def _closed(session: Session, said_solved: list[Sentence]) -> Iterator[tuple[str, Candidate]]:
     """A problem of an earlier session that support says is solved, under the number it was asked about."""
     for said in session.said_by_assistant:
         hit = _STATED.search(said.text)
@@ -165,7 +169,7 @@ def _closed(session: Session) -> Iterator[tuple[str, Candidate]]:
         text = body if named in body else f"{body.rstrip('.')} ({named})."
         if not fits(text) or faults(text):
             continue
-        confirmed = next((one for one in session.said_by_user if one.at > said.at and _SOLVED.search(one.text)), None)
+        confirmed = next((one for one in said_solved if one.at > said.at), None)
         quotes = (said.quote(), proof, *((confirmed.quote(),) if confirmed else ()))
         value = {"state": "solved", "number": named}
         yield (
@@ -186,10 +190,12 @@ def _solved_in_results(session: Session, number: str, before: Sentence) -> Quote
     return None
 
 
-def _complaint_before(session: Session, said: Sentence) -> Sentence | None:
-    firm = [one for one in session.said_by_user if one.at < said.at and one.is_firm]
-    complaints = [one for one in firm if _COMPLAINT.search(one.text) and not _WISH.search(one.text)]
-    return complaints[-1] if complaints else None
+def _complaints(session: Session) -> list[Sentence]:
+    return [
+        one
+        for one in session.said_by_user
+        if _COMPLAINT.search(one.text) and not _WISH.search(one.text) and one.is_firm
+    ]
 
 
 def _of_support(told: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from memory.distillers.local import dates
@@ -145,7 +146,7 @@ _FORWARDED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """One sentence of one message: `seen.text[start:end]`, with its place in the session."""
 
@@ -160,7 +161,7 @@ class Sentence:
     def quote(self) -> Quote:
         return Quote(self.seen.ref, self.start, self.end, self.text)
 
-    @property
+    @cached_property
     def is_firm(self) -> bool:
         """Meant, and neither asked, guessed, imagined nor somebody else's words."""
         return self.is_meant and not (

@@ -45,7 +45,7 @@ _COMMAND_KEYS = ("command", "cmd", "script")
 _PATH_KEYS = ("file_path", "path", "absolute_path", "filename", "notebook_path")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One call and what came back for it; `at` and `until` are their places in the session."""
 
@@ -55,7 +55,7 @@ class Step:
     result: Seen | None
     outcome: str  # "failed", "succeeded" or "open"
 
-    @property
+    @cached_property
     def tool(self) -> str:
         return self.call.tool.casefold()
 
@@ -63,7 +63,7 @@ class Step:
     def arguments(self) -> dict[str, Any]:
         return arguments_of(self.call.text)
 
-    @property
+    @cached_property
     def command(self) -> str:
         """The shell line, or "" when this was no shell."""
         if self.tool not in SHELL_TOOLS:
@@ -82,15 +82,15 @@ class Step:
     def commands(self) -> tuple[shell.Simple, ...]:
         return shell.parse(self.command)
 
-    @property
+    @cached_property
     def is_edit(self) -> bool:
         return self.call.kind == "edit" or self.tool in EDIT_TOOLS or bool(re.match(r"\s*sed\s+-i", self.command))
 
-    @property
+    @cached_property
     def is_read(self) -> bool:
         return self.tool in READ_TOOLS or any(simple.program == "cat" for simple in self.commands)
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The file an edit or a read is about, with forward slashes, or ""."""
         if self.call.paths:
@@ -113,6 +113,11 @@ class Session:
     @cached_property
     def steps(self) -> list[Step]:
         return _pair(self.seen)
+
+    @cached_property
+    def edits(self) -> list[Step]:
+        """The edits that succeeded."""
+        return [step for step in self.steps if step.is_edit and step.outcome == "succeeded"]
 
     @cached_property
     def said_by_user(self) -> list[Sentence]:

@@ -39,8 +39,10 @@ _COSMETIC = any_of(
     r"|color|help|h|version)(?:=.*)?$",
     r"^-{1,2}(?:s|x|k|n|l|a|la|lf|ff|tb|maxfail|no-header|nocapture|runInBand|bail|watch|watchAll"
     r"|reporter|grep)(?:=.*)?$",
-    r"^-{1,2}(?:dry-run|json|list|progress|stat|run)(?:=.*)?$",
+    r"^-{1,2}(?:dry-run|json|list|progress|stat|run|tail|since|limit|lines|follow|wide)(?:=.*)?$",
 )
+_TAKES_VALUE = re.compile(r"^-{1,2}(?:n|k|log-level|loglevel|tail|since|limit|lines|reporter|grep|maxfail|color)$")
+_NAMESPACED = words("kubectl oc helm k9s stern")
 _ALIASES = {"python3": "python", "pip3": "pip", "docker-compose": "docker"}
 
 
@@ -164,12 +166,27 @@ def difference(failed: Simple, later: Simple) -> Difference | None:
         # An empty word is a value: `sed -i '' …` gives one to the flag before it.
         remaining = [f"{new[new.index('') - 1]} ''"]
     if not removed:
-        added = tuple(word for word in remaining if not _COSMETIC.match(word))
+        added = _told(remaining, new[0])
         has_flag = any(word.startswith("-") for word in added)
         return Difference(settings, added=added) if has_flag or not added else None
     if len(removed) == len(remaining) == 1 and len(old) > 2:
         return Difference(settings, replaced=(removed[0], remaining[0]))
     return None
+
+
+def _told(words: list[str], program: str) -> tuple[str, ...]:
+    """The words that were added, without flags that only change what is shown, and those flags' values."""
+    kept: list[str] = []
+    skips = False
+    for word in words:
+        is_flag = word.startswith("-")
+        cosmetic = _COSMETIC.match(word) is not None and not (word == "-n" and program in _NAMESPACED)
+        if cosmetic or (skips and not is_flag):
+            skips = cosmetic and _TAKES_VALUE.match(word) is not None
+            continue
+        skips = False
+        kept.append(word)
+    return tuple(kept)
 
 
 def _simple(words: list[str]) -> Simple | None:
