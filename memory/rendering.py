@@ -77,8 +77,10 @@ class Known:
 def note(known: Known) -> str:
     """What stands in brackets behind a sentence: that it is past, how often it was seen, who said it, when it was
     confirmed. Or ""."""
-    past = "in the past" if known.use == "historical" else ""
-    return "; ".join(part for part in (past, _weighed(known)) if part)
+    weighed = _weighed(known)
+    if known.use != "historical":
+        return weighed
+    return f"in the past; {weighed}" if weighed else "in the past"
 
 
 def _weighed(known: Known) -> str:

@@ -169,7 +169,7 @@ def priority(
     fading = 0.5 ** (age_days / half_life) if half_life else 1.0
     if use == "historical":
         fading *= HISTORY
-    again = math.log2(max(1, times_seen)) + math.log2(1 + helped_count)
+    again = math.log2(max(1, times_seen) * (1 + helped_count))
     confidence = min(1.0, CONFIDENCE.get(source, 0.7) + AGAIN * again)
     recency = 0.5 ** (age_days / RECENT_DAYS)
     by_relevance, by_confidence, by_recency = WEIGHTS

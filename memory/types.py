@@ -107,9 +107,10 @@ def single_valued(overrides: Overrides = None) -> tuple[str, ...]:
 
 def cell_of(name: str, cell: str, overrides: Overrides = None) -> Any:
     """One cell of a row, where a whole one for each of many facts would take long (2 µs, a row 10)."""
-    changed = overrides.get(name) if overrides else None
-    if isinstance(changed, Mapping) and cell in changed and not _wrong(name, cell, changed[cell]):
-        return changed[cell]
+    if overrides:
+        changed = overrides.get(name)
+        if isinstance(changed, Mapping) and cell in changed and not _wrong(name, cell, changed[cell]):
+            return changed[cell]
     return getattr(TYPES.get(name, OTHER), cell)
 
 
