@@ -91,7 +91,15 @@ _TAIL = re.compile(
 _CONDITION = any_of(
     r"\b(?:if|unless|provided|as long as|in case|once) (?:i|we|you|the|it|there|that|they|nothing|your|our)\b"
 )
-_CORRECTED = any_of(r"^(?:actually|correction|sorry|i misspoke|make that|let me correct)\b")
+_DECLINED = any_of(
+    r"\b(?:is|are) (?:bad|impossible|no good|too late|not (?:good|possible))\b|\b(?:does(?:n't| not)"
+    r"|won't) (?:work|suit)\b",
+    r"\bcan(?:'t|not) (?:make|do|be (?:there|home|in))\b|^no,? (?:thanks|thank you|that|don't|please don't)\b"
+    r"|\bdon't bother\b",
+    r"\b(?:i'm|i am|we're|we are) (?:away|abroad|not (?:in|at home|available|there))\b|^(?:das|da) (?:geht"
+    r"|passt) nicht\b|\bno me viene bien\b",
+)
+_CORRECTED = any_of(r"^(?:actually|correction|sorry|i misspoke|make that|let me correct)\b", r"\binstead[.!]?$")
 _VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
 
@@ -112,7 +120,10 @@ def read(session: Session) -> Iterator[Candidate]:
     made = list(_promises(session))
     told: set[str] = set()
     for promise in made:
-        if not _is_replaced(promise, made) and (candidate := _candidate(session, promise)) is not None:
+        if (
+            not (_is_replaced(promise, made) or _is_declined(session, promise))
+            and (candidate := _candidate(session, promise)) is not None
+        ):
             told.update(_REFERENCE.findall(candidate.text))
             yield candidate
     if not session.is_coding:
@@ -183,6 +194,14 @@ def _is_replaced(promise: _Promise, made: list[_Promise]) -> bool:
         and ((other.who, topic(other.before, 2)) == sign or (other.who == promise.who and _corrects(other)))
         for other in made
     )
+
+
+def _is_declined(session: Session, promise: _Promise) -> bool:
+    """Whether the other one says in the next message that this does not suit."""
+    if promise.sentence.seen.role == "user":
+        return False
+    answer = [said for said in session.said_by_user if said.at > promise.sentence.at]
+    return any(_DECLINED.search(said.text) for said in answer if said.at == answer[0].at)
 
 
 def _corrects(promise: _Promise) -> bool:

@@ -45,7 +45,7 @@ _WHAT = rf"^(?P<what>{_NO_SUBJECT}(?:(?:the|our|this) )?[\w./-]+(?: [\w./-]+){{0
 _IS_SO = (
     re.compile(
         _WHAT + r" (?P<verb>(?:is|are) (?:hosted (?:on|at)|served (?:from|on)|deployed (?:to|on)|published on"
-        r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under)|listens? on|(?:starts?|begins?"
+        r"|reachable (?:at|on)|at|on|in)|runs? (?:on|at|in|under|behind)|listens? on|(?:starts?|begins?"
         r"|ends?) with|belongs? to|(?:is|are) \w+(?:ed|en|lt) (?:in|on|with|by|as|to|at|from)|lives? (?:on"
         r"|at|in)|uses|needs|requires"
         r"|points? (?:to|at)|(?:go(?:es)?|(?:is|are) sent|(?:is|are) routed) (?:out )?(?:through|via|over|to)"
@@ -206,6 +206,8 @@ def _needed(session: Session, sentence: Sentence) -> Candidate | None:
 def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     """ "The cluster is called X, not Y"; "the staging database listens on port 5433"."""
     whole = without_openers(sentence.text)
+    place = re.match(r"(?:in|on) (?P<name>production|prod|staging|test|ci|dev)\b,?\s+(?=[\w])", whole, re.IGNORECASE)
+    whole = whole[place.end() :] if place else whole
     # "One thing: the queue runs on …": what stands behind the colon, where the whole says nothing.
     bodies = (re.sub(r"^[\w ]{2,20}: ", "", whole), whole.rsplit(": ", 1)[-1])
     body, hit = next(
@@ -239,7 +241,10 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
         value = re.sub(r"(?:です|だ|である).*$", "", where.split("ではなく")[-1]).strip(" 、。")
     if aspect == "port" and (port := re.search(r"(?<!\d)\d{2,5}(?!\d)", value)):
         value = port.group()
-    return _made(session, sentence, said, f"{service_of(hit['what'])}.{aspect}", {aspect: value})
+    if place:
+        said = f"{place.group().rstrip(', ')} {said}"
+    about = service_of(f"{place['name'] if place else ''} {hit['what']}")
+    return _made(session, sentence, said, f"{about}.{aspect}", {aspect: value})
 
 
 def _aspect(body: str, where: str, *, named: bool, owned: bool) -> str:

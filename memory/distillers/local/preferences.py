@@ -71,6 +71,11 @@ _REASON = any_of(
     r"[，,]\s*(?:因为|我|不然|否则).*$|(?:から|ので)、?.*$",
 )
 MOST_CLAUSES = 6
+_REVOKES = re.compile(
+    r"(?:please )?(?:drop|stop|skip|no more|forget|leave out|lass|lassen sie|kein\w* .* mehr|deja de|arrête\w*"
+    r"|plus de|不要再|别再)\b",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"^[^\W\d][\w ,'’]{1,40}:\s+(?=\S)")
 _DIAGNOSIS = re.compile(
     r"\b(?:medical|condition|illness|disease|diagnos\w*|stroke|cancer|disab\w+|depress\w+|pregnan\w+"
@@ -155,6 +160,7 @@ _COMMITS = re.compile(r"\bcommit messages?\b|\bcommits\b", re.IGNORECASE)
 
 
 def read(session: Session) -> Iterator[Candidate]:
+    found: list[Candidate] = []
     for sentence in session.said_by_user:
         body = without_openers(sentence.text)
         is_polite = sentence.is_meant and _POLITE_QUESTION.match(body) is not None
@@ -164,7 +170,16 @@ def read(session: Session) -> Iterator[Candidate]:
             continue  # a wish tied to a diagnosis is for a person to write down, without the diagnosis
         for wish, quote in _wishes(sentence):
             if (candidate := _candidate(session, wish, quote)) is not None:
-                yield candidate
+                if _REVOKES.match(wish):
+                    found = [one for one in found if not _is_about_the_same(one, wish)]
+                found.append(candidate)
+    yield from found
+
+
+def _is_about_the_same(earlier: Candidate, wish: str) -> bool:
+    """Whether a word of the earlier wish comes back, in the singular or the plural."""
+    before, now = ({word[:6] for word in topic(text, 12).split("_") if len(word) > 4} for text in (earlier.text, wish))
+    return bool(before & now)
 
 
 def _wishes(sentence: Sentence) -> Iterator[tuple[str, Quote]]:

@@ -181,7 +181,7 @@ def _closed(session: Session, said_solved: list[Sentence]) -> Iterator[tuple[str
 def _solved_in_results(session: Session, number: str, before: Sentence) -> Quote | None:
     """Where a tool says that the ticket is done."""
     for step in session.steps:
-        if step.result is None or step.until > before.at or number not in step.result.text + step.call.text:
+        if step.result is None or step.until > before.at or number.lstrip("#") not in step.result.text + step.call.text:
             continue
         status = arguments_of(step.result.text).get("status") or arguments_of(step.result.text).get("state")
         found = _STATUS.search(str(status)) if status else _STATUS.search(step.result.text[:500])

@@ -12,7 +12,7 @@ _OPENER = re.compile(
     r"^(?:(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
     r"|so|good|correct|stop|sorry|fine|exactly|heads up|careful|attention|warning|important|reminder"
     r"|actually|honestly|basically|in fact|ah|ach|aha|hm+|um|uh|well|listen|look|cool|nice|alright|got it"
-    r"|makes sense|fair"
+    r"|makes sense|fair|understood|no problem|of course|certainly|absolutely|in that case"
     r"|claro|bueno|vale|hola|gracias|perfecto|oye|mira|also|also gut|hallo|danke|ja|nein|gut|super|genau|moin"
     r"|bonjour|salut"
     r"|merci|oui|non|tiens|d['’]accord|parfait)(?: \w+)?[,!.:;—–-]+\s*"
