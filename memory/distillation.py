@@ -256,6 +256,7 @@ def _read_outside(project_id: int, job_id: int, choice: Choice, now: datetime, s
 
 def _asked(notes: JobNotes, reader: HostedDistiller) -> list[Fact]:
     """Rows out of one transaction, facts into another, and between them the model."""
+    notes.read_as(reader.NAME, reader.VERSION)
     with tenancy.project(notes.project_id):
         held = _held(notes.job_id, notes.attempt)
     if held is None:

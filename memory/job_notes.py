@@ -51,6 +51,11 @@ class JobNotes:
         """The time, by the clock the start was given."""
         return self._now + timedelta(seconds=time.monotonic() - self._started)
 
+    def read_as(self, reader: str, version: str) -> None:
+        """Who reads, so that a run that ends badly says it too."""
+        with tenancy.project(self.project_id):
+            self._write(distiller=reader[:40], prompt_version=version[:20])
+
     def may_call(self, tokens: int) -> None:
         """Renews the lease. Raises OutOfTime, TakenOver, ChosenAnew."""
         # At least one call a start, so that every start gets on.

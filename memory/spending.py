@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.db.models.functions import TruncDate
 
 from memory.distillers.hosted.calls import Reply
@@ -142,9 +142,8 @@ def by_day(project_id: int, now: datetime, days: int = 30) -> list[Day]:
 def by_run(project_id: int, limit: int = 50) -> list[Run]:
     """The last readings that called a provider."""
     jobs = list(
-        DistillJob.objects.filter(project_id=project_id, calls__isnull=False)
+        DistillJob.objects.filter(Exists(ModelCall.objects.filter(job=OuterRef("pk"))), project_id=project_id)
         .select_related("session__agent")
-        .distinct()
         .order_by("-pk")[:limit]
     )
     rows = ModelCall.objects.filter(job__in=jobs).values("job", "model").annotate(**_SUMS).order_by("job", "model")

@@ -32,11 +32,14 @@ def pause(waits: int, told: timedelta | None, chance: float | None = None) -> ti
 
 def put_off(job: DistillJob, provider: str, now: datetime) -> bool:
     """Whether the job was put off without a call, because another of its project waits for the provider. Its row is
-    locked by the caller. It takes no attempt, and waits under the word that the other one got."""
+    locked by the caller. It takes no attempt, and waits under the word that the other one got. One that was told to
+    wait itself is never put off: two of them would put each other off for ever."""
+    if job.waits:
+        return False
     last = ModelCall.objects.filter(project_id=job.project_id, provider=provider).order_by("-at", "-pk").first()
     if last is None or last.outcome not in WAITS:
         return False
-    told = _waiting(job.project_id).filter(waits__gt=0, lease_until__gt=now).exclude(pk=job.pk)
+    told = _waiting(job.project_id).filter(waits__gt=0, lease_until__gt=now)
     first = told.aggregate(first=Min("lease_until"))["first"]
     if first is None:
         return False

@@ -18,7 +18,8 @@ class ModelCall(models.Model):
     purpose = models.CharField(max_length=10)
     provider = models.CharField(max_length=20)
     model = models.CharField(max_length=100)
-    # "ok", or a class of trouble: rate_limited, timeout, unavailable, refused, unusable, truncated, bad_key.
+    # "ok", or a word for the trouble: the provider's (rate_limited, timeout, unavailable, bad_key, no_model, no_credit,
+    # too_long, bad_request) or the reply's (unusable, wrong_types, truncated, refused).
     outcome = models.CharField(max_length=20)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -12,10 +13,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connections
 
 from memory import distillation, job_notes, providers, readings, spending, waiting
 from memory.distillers.hosted import prompt
+from memory.distillers.hosted.calls import Trouble
 from memory.models import (
     MAX_ATTEMPTS,
     DistillJob,
@@ -608,6 +611,40 @@ def test_beside_one_that_waits_others_are_put_off_without_a_call(one: FakeProvid
     assert set(distillation.sweep(soon, ring=False)) == {job.pk for job in others}
     assert all(distillation.run(job.pk, soon) is not None for job in others)
     assert set(DistillJob.objects.values_list("status", flat=True)) == {JobStatus.DONE}
+
+
+def test_two_that_were_told_to_wait_do_not_put_each_other_off_for_ever(
+    one: FakeProvider, shop: Cast, now: datetime
+) -> None:
+    jobs = [asked_for(quiet(shop, now, SAID, name=f"call-{number}"), now) for number in range(2)]
+    # Two workers at the same moment: both ask, both are refused.
+    for job in jobs:
+        assert distillation._start(job.pk, now) == 1
+        distillation._wait(job.pk, 1, Trouble("rate_limited"), now)
+    ModelCall.objects.create(
+        project=shop.project, purpose="distill", provider="openai", model="m", outcome="rate_limited", at=now
+    )
+    one.gives([])
+    for minute in range(1, 6):
+        for job_id in distillation.sweep(now + timedelta(minutes=minute), ring=False):
+            distillation.run(job_id, now + timedelta(minutes=minute))
+    assert set(DistillJob.objects.values_list("status", flat=True)) == {JobStatus.DONE}
+
+
+def test_a_run_that_ends_badly_says_who_read(one: FakeProvider, session: Session, now: datetime) -> None:
+    one.fails(401)
+    job = read(session, now)
+    assert (job.distiller, job.prompt_version) == ("openai:gpt-6-luna", prompt.version())
+
+
+def test_the_command_says_that_a_session_waits_and_calls_it_no_failure(
+    one: FakeProvider, session: Session, now: datetime
+) -> None:
+    one.fails(429)
+    out = io.StringIO()
+    call_command("distill", "--session", "call-1", stdout=out)
+    assert "call-1: waits for the provider (rate_limited)" in out.getvalue()
+    assert out.getvalue().endswith("Read 0, proposed 0. 1 waits for the provider.\n")
 
 
 def test_a_project_that_reads_locally_is_not_held_up_by_anothers_provider(

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from memory import distillation
+from memory.distillers.hosted.calls import WAITS
 from memory.models import DistillJob, JobStatus, Session
 from projects import tenancy
 
@@ -20,16 +21,19 @@ class Command(BaseCommand):
         parser.add_argument("--now", action="store_true", help="every session with something unread, quiet or not")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        read = failed = proposed = 0
+        read = failed = waits = proposed = 0
         for job_id in self._jobs(options["session"], options["now"]):
             # No queue ends this process: a long session is read to its end.
             job = distillation.run(job_id, timezone.now(), seconds=None)
             if job is not None:
                 read += 1
-                failed += job.status not in distillation.READ
+                is_waiting = job.status == JobStatus.RETRY and job.error in WAITS
+                waits += is_waiting
+                failed += job.status not in distillation.READ and not is_waiting
                 proposed += job.counts.get("proposed", 0) if job.status in distillation.READ else 0
                 self._tell(job)
-        self.stdout.write(f"Read {read}, proposed {proposed}." if read else "Nothing new to read.")
+        told = f" {waits} {'waits' if waits == 1 else 'wait'} for the provider." if waits else ""
+        self.stdout.write(f"Read {read - waits}, proposed {proposed}.{told}" if read else "Nothing new to read.")
         if failed:
             raise CommandError(f"{failed} of {read} sessions could not be read; each gets three tries in all.")
 
@@ -56,6 +60,9 @@ class Command(BaseCommand):
         with tenancy.project(job.project_id):
             session = Session.objects.select_related("agent", "project").get(pk=job.session_id)
         where = f"{session.project.slug} · {session.agent.slug} · {session.external_id}"
+        if job.status == JobStatus.RETRY and job.error in WAITS:
+            self.stdout.write(f"{where}: waits for the provider ({job.error}); the worker asks again by itself")
+            return
         if job.status not in distillation.READ:
             self.stdout.write(f"{where}: {job.error} at try {job.attempts}")
             return
