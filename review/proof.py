@@ -22,7 +22,7 @@ ON_CARD = 2
 ON_PAGE = 10
 TERMINAL_KINDS = {"tool_call", "tool_result", "action", "error", "edit"}
 COMMANDS = {"tool_call", "action"}
-SHELLS = {"", "bash", "shell", "sh", "exec", "terminal", "run_command"}
+SHELLS = {"", "bash", "shell", "sh", "exec", "exec_command", "local_shell", "shell_command", "terminal", "run_command"}
 NEVER_SHOWN = ["meta", "usage", "context_lookup", "summary", "brief"]
 # How far a command may lie from its result, or a turn from its neighbour, to be looked for.
 REACH = 8

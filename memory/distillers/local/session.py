@@ -21,7 +21,7 @@ from memory.transcript import Quote, Seen
 
 SHELL_TOOLS = words(
     "bash shell sh zsh terminal run /run run_shell_command run_terminal_cmd execute_bash",
-    "local_shell container.exec exec_command powershell cmd execute_command",
+    "local_shell container.exec exec_command shell_command powershell cmd execute_command",
 )
 EDIT_TOOLS = words(
     "edit write multiedit notebookedit replace write_file create_file apply_patch",
