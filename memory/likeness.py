@@ -19,8 +19,10 @@ SAME, SAME_THING, CONFLICTS, DIFFERENT = "same", "same_thing", "conflicts", "dif
 
 # How much of what the two say has to be shared, by weight. Chosen on tests/cases/pairs.jsonl.
 NEAR = 0.6
-# Where the words leave it open, the cosine of the whole has to be high.
-CLOSE_WORDS, CLOSE_COSINE = 0.4, 0.75
+# Where the words leave it open, the cosine of the whole has to be high: the higher, the less they share.
+CLOSE = ((0.4, 0.75), (0.3, 0.85))
+# One denies, the other says it with another word ("does not work", "is broken"): shown where they are as close as this.
+REWORDED_COSINE = 0.8
 # One that says all that the other says, and more: so much they must share, in words of full weight.
 ENOUGH = 2.0
 # A different figure, name or denial contradicts only in a statement about the same thing.
@@ -92,7 +94,9 @@ def _judged(both: _Both, cosine: Cosine | None) -> tuple[str, str]:
     if not both.pairs:
         return DIFFERENT, "words"
     if why := both.difference():
-        return (CONFLICTS if both.is_about_one_thing(why) and _is_close(both, cosine) else DIFFERENT), why
+        if both.is_about_one_thing(why):
+            return (CONFLICTS if _is_close(both, cosine) else DIFFERENT), why
+        return (SAME_THING if why == "denial" and both.is_reworded(cosine) else DIFFERENT), why
     if both.is_word_for_word():
         return SAME, "words"
     return (SAME_THING if both.is_near(cosine) else DIFFERENT), "words"
@@ -208,8 +212,16 @@ class _Both:
         adds = [any(term.is_strong for term in side) for side in (self.left, self.right)]
         if self.score >= NEAR or (self.shared >= ENOUGH and not all(adds)):
             return True
-        value = cosine() if cosine is not None and self.score >= CLOSE_WORDS else None
-        return value is not None and value >= CLOSE_COSINE
+        value = cosine() if cosine is not None and self.score >= min(words for words, _ in CLOSE) else None
+        return value is not None and any(self.score >= words and value >= floor for words, floor in CLOSE)
+
+    def is_reworded(self, cosine: Cosine | None) -> bool:
+        """Whether what one denies may be what the other says with a word of its own."""
+        words = [any(term.kind == "word" and term.is_strong for term in side) for side in (self.left, self.right)]
+        if self.differing or self.opposed or not all(words) or self.score < PREDICATE or cosine is None:
+            return False
+        value = cosine()
+        return value is not None and value >= REWORDED_COSINE
 
     def _substitutes(self) -> bool:
         """Whether one has a word where the other has another one, in a frame that is the same word by word."""

@@ -62,7 +62,9 @@ def forms(text: str) -> str:
     """The words of `text` that say something, and all that mean the same, as one text to look for."""
     language = language_of(text) or "en"
     found = dict.fromkeys(_FIGURES.findall(text))
-    for term in read(text, language).terms:
+    terms = read(text, language).terms
+    # What so many statements share would find them all; looked for only where a statement says nothing else.
+    for term in [term for term in terms if term.is_strong] or terms:
         found[term.surface] = None
         if term.kind in ("word", "name"):
             found |= dict.fromkeys(words_for(term.value, language))

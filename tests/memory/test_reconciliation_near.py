@@ -305,6 +305,8 @@ def test_near_something_rejected_is_held_back_and_written_down(shop: Cast, custo
         "Prefers replies by e-mail before 9:00",
         "Prefers replies by e-mail from Ana",
         "Prefers short replies by e-mail with invoices attached",
+        "Prefers replies by e-mail and printed letters",
+        "Prefers replies by e-mail sent to Ana",
     ],
 )
 def test_a_sibling_of_something_rejected_is_proposed(shop: Cast, customer: Subject, now: datetime, said: str) -> None:
@@ -312,6 +314,42 @@ def test_a_sibling_of_something_rejected_is_proposed(shop: Cast, customer: Subje
     again = say(said, customer, shop.support, now, key="note:channel", session="call-2")
     assert again.is_proposal
     assert not Suppression.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        # All but one word of it, and one word more.
+        ("Orders of the Lyon shop leave by courier on time", "Orders of the Lyon shop leave by courier insured"),
+        # A figure more, among many words in common.
+        (
+            "The nightly backup of the orders database goes to the Frankfurt bucket",
+            "The nightly backup of the orders database goes to the Frankfurt bucket in 3 parts",
+        ),
+    ],
+)
+def test_what_says_more_than_what_was_rejected_is_proposed(
+    shop: Cast, customer: Subject, now: datetime, refused: str, said: str
+) -> None:
+    rejected(say(refused, customer, shop.support, now, key="note:a"), shop, now)
+    assert say(said, customer, shop.support, now, key="note:b", session="call-2").is_proposal
+
+
+def test_what_leaves_a_figure_out_is_proposed(shop: Cast, customer: Subject, now: datetime) -> None:
+    """Rejected may have been the figure alone."""
+    rejected(
+        say(
+            "The nightly backup of the orders database goes to the Frankfurt bucket in 3 parts",
+            customer,
+            shop.support,
+            now,
+            key="note:a",
+        ),
+        shop,
+        now,
+    )
+    said = "The nightly backup of the orders database goes to the Frankfurt bucket in parts"
+    assert say(said, customer, shop.support, now, key="note:b", session="call-2").is_proposal
 
 
 def test_a_rejected_figure_does_not_hold_back_the_right_one(shop: Cast, customer: Subject, now: datetime) -> None:
