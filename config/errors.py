@@ -36,6 +36,12 @@ def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
     return _page(request, "404.html", 404)
 
 
+def too_often(request: HttpRequest) -> HttpResponse:
+    answer = _page(request, "429.html", 429)
+    answer["Retry-After"] = "60"
+    return answer
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without the request: whatever broke, a context processor may be what it broke in."""
     if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):

@@ -10,6 +10,8 @@ handler400 = "config.errors.bad_request"
 handler403 = "config.errors.forbidden"
 handler404 = "config.errors.not_found"
 handler500 = "config.errors.server_error"
+# allauth looks for this one, where somebody signs in too often.
+handler429 = "config.errors.too_often"
 
 urlpatterns = [
     path("healthz", health.healthz),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import InterfaceError, OperationalError
 from django.test import Client
 
@@ -56,6 +57,18 @@ def test_a_fault_of_ours_shows_no_traceback_even_where_the_frame_is_what_broke(
     assert "Something broke on the server" in words(answer)
     assert SECRET not in words(answer)
     assert "Traceback" not in words(answer)
+
+
+def test_who_signs_in_too_often_is_told_to_wait(client: Client, cast: Cast, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "1/m/ip"}
+    cache.clear()
+    form = {"login": "rita@example.com", "password": "wrong"}
+    client.post("/sign-in", form)
+    answer = client.post("/sign-in", form)
+    cache.clear()
+    assert (answer.status_code, answer["Retry-After"]) == (429, "60")
+    assert "Wait a minute, then try again." in words(answer)
+    assert "default-src" in answer["Content-Security-Policy"]
 
 
 def test_a_form_that_is_too_large_says_so(client: Client, cast: Cast, settings) -> None:  # type: ignore[no-untyped-def]
