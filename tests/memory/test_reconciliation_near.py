@@ -377,10 +377,13 @@ def test_a_person_who_takes_back_the_rejection_lifts_it(shop: Cast, customer: Su
     )
 
 
-def test_a_person_who_approves_the_same_by_hand_lifts_it(shop: Cast, customer: Subject, now: datetime) -> None:
+@pytest.mark.parametrize("said", ["Prefers replies by e-mail", "Prefers replies by e-mail!"])
+def test_a_person_who_approves_the_same_by_hand_lifts_it(
+    shop: Cast, customer: Subject, now: datetime, said: str
+) -> None:
     rejected(say("Prefers replies by e-mail", customer, shop.support, now, key="note:a"), shop, now)
     known = factories.approved(shop.project, shop.rita, "Wants to be answered via email", key="note:a")
-    again = say("Prefers replies by e-mail!", customer, shop.support, now, key="note:a", session="call-2")
+    again = say(said, customer, shop.support, now, key="note:a", session="call-2")
     assert (again.outcome, again.fact) == ("same", known)
 
 
