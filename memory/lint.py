@@ -19,7 +19,7 @@ _DANGLING = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|here|so|then|which)\b(?!\s+(?:project|repo|repository)\b)"
     r"|\b(?:do|does|did|fix|fixes|fixed|use|uses|like|want|wants|change|keep|make|doing|using)\s+(?:it"
     r"|this|that|those|them|these)(?=[.,;!]|$)"
-    r"|\b(?:this|that|these|those) ones?\b"
+    r"|\b(?:this|that|these|those) ones?\b|\bthe (?:old|new|other|first|second|last|same|right|wrong) ones?\b(?! of\b)"
     r"|^(?:(?:please|always|never|don't|do not|only|support|the (?:customer|user|agent|team)|we|will|must|should"
     r"|has to)\s+)+"
     r"\w+\s+(?:it|them|(?:this|that|these|those)(?=[.,;!]|\s+(?:on|in|at|by|to|for|with|again|as|from|before|after"

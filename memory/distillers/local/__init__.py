@@ -15,6 +15,7 @@ from memory.distillers.local import (
     choices,
     commitments,
     customers,
+    deadlines,
     documents,
     environment,
     feelings,
@@ -42,6 +43,7 @@ RULES: dict[str, Rule] = {
     "preferences": preferences.read,
     "commitments": commitments.read,
     "foreign_promises": foreign_promises.read,
+    "deadlines": deadlines.read,
     "problems": problems.read,
     "customers": customers.read,
     "terms": terms.read,
@@ -53,7 +55,7 @@ class LocalDistiller:
     """Reads a session by rules. `rules` names those to use (all by default), so that each can be judged alone."""
 
     NAME = "local"
-    VERSION = "1"
+    VERSION = "2"
 
     def __init__(self, rules: Sequence[str] | None = None) -> None:
         self._rules = [RULES[name] for name in (RULES if rules is None else rules)]

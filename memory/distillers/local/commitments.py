@@ -73,6 +73,12 @@ _REFERENCE = re.compile(r"\b[A-Z]{1,5}-\d{2,}\b|#\d{3,}\b")
 _ROUTINE = any_of(
     r"\b(?:wait|hold|check|look|try|start|run|now|then|first|next step|be happy|be glad|let you know|take care)\b"
 )
+# What a customer owes somebody; where they will go and what they will try is nobody's business.
+_OWED = any_of(
+    r"^(?:\w+ly )?(?:send|pay|return|bring|sign|provide|deliver|transfer|submit|upload|ship|confirm|give|forward"
+    r"|share|reply|answer|call|e-?mail"
+    r"|mail|settle|cancel|renew|hand|let|get back|have (?:it|the|my|our))\b"
+)
 _CLAUSES = any_of(
     r";\s+",
     r",\s+(?:and|but|so)\s+(?=\w+(?:'ll| will)\b)",
@@ -91,6 +97,7 @@ _TAIL = re.compile(
 _CONDITION = any_of(
     r"\b(?:if|unless|provided|as long as|in case|once) (?:i|we|you|the|it|there|that|they|nothing|your|our)\b"
 )
+_STATE = re.compile(r"ends|expires|renews|starts")
 _DECLINED = any_of(
     r"\b(?:is|are) (?:bad|impossible|no good|too late|not (?:good|possible))\b|\b(?:does(?:n't| not)"
     r"|won't) (?:work|suit)\b",
@@ -162,7 +169,9 @@ def _promise(session: Session, sentence: Sentence, clause: str) -> _Promise | No
         ask = re.sub(r"^(call|phone|ring|contact|text|e-?mail) them\b", r"\1", ask)
         whom = "the agent" if session.is_coding else "support"
         return _Promise(sentence, "", f"asked {whom} to", plain(ask), by, after, when)
-    if _ROUTINE.match(before) or not before or (by_user and hit["who"] not in ("I", "we", "We")):
+    if _ROUTINE.match(before) or not before:
+        return None
+    if by_user and (hit["who"] not in ("I", "we", "We") or not _OWED.match(before)):
         return None
     verb = {_SWORN: "promised that", _ARRANGED: "has", _PRESENT: ""}.get(hit.re, "will")
     if hit.re is _EXPECTED:
@@ -231,9 +240,15 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
     if not text:
         return None
     key = f"commitment:{segment(named) + '.' if named else ''}{topic(what)}"
-    value = {"due": due.isoformat(), "by": promise.who or support, "what": what}
     about_whom = "person" if session.is_coding else "customer"
-    return Candidate("commitment", key, value, text, tuple(quotes), about_whom, expires_at=due + dates.KEPT_AFTER_DUE)
+    ends = due + dates.KEPT_AFTER_DUE
+    if promise.verb == "" and (state := _STATE.match(what)) is not None:
+        # Nobody promised it: so it stands in the contract.
+        key = f"customer_fact:{topic(promise.who.removeprefix('the customer'))}.{segment(state.group())}"
+        told = {"on": promise.when.day.isoformat()}
+        return Candidate("customer_fact", key, told, text, tuple(quotes), about_whom, expires_at=ends)
+    value = {"due": due.isoformat(), "by": promise.who or support, "what": what}
+    return Candidate("commitment", key, value, text, tuple(quotes), about_whom, expires_at=ends)
 
 
 def _in_third_person(what: str, you: str, me: str) -> str:

@@ -68,7 +68,7 @@ def contract_explained(session: Session, after: int, until: int, *, of_code: boo
             says_why = contract is not None and _is_about_code(sentence.text[: contract.start()])
         else:
             says_why = (contract or _CAUSE.search(sentence.text)) is not None and (
-                has_identifier(sentence.text) or _echoes(sentence.text, failing)
+                has_identifier(sentence.text) or (contract is not None and _echoes(sentence.text, failing))
             )
         if says_why:
             found = sentence

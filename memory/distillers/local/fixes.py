@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.distillers.local import noise, shell
-from memory.distillers.local.explanations import contract_explained, naming
+from memory.distillers.local.explanations import contract_explained, is_plan, naming
 from memory.distillers.local.phrases import phrase
 from memory.distillers.local.preparations import is_everyday, is_plain_install, is_preparation, packages
 from memory.distillers.local.services import setting_key, setting_value
@@ -197,6 +197,8 @@ def _flag(session: Session, repair: _Repair) -> Candidate | None:
     if not repair.changed.added or repair.error.thing == repair.goal.program:
         return None  # a program that is not there is not found by a flag
     cure = " ".join(repair.changed.added)
+    if not _is_hinted(session, repair, cure):
+        return None
     text = phrase("needs_flag", session.language, goal=_shown(repair.goal), cure=cure, error=repair.error.shown)
     key = f"fix:{_goal_key(repair.goal)}.{segment(cure)}"
     return _made(
@@ -258,6 +260,8 @@ def _run_before(session: Session, repair: _Repair) -> Candidate | None:
             continue
         if not (is_preparation(simple) or _is_first_step(repair, simple)) or _was_in_vain(session, repair, simple):
             continue
+        if not _is_hinted(session, repair, simple.shown):
+            continue
         whole = step.command.strip()
         together = (
             step is not repair.after.step
@@ -270,6 +274,24 @@ def _run_before(session: Session, repair: _Repair) -> Candidate | None:
         key = f"fix:{_goal_key(repair.goal)}.{topic(simple.shown)}"
         return _made("fix", key, {"run_first": simple.shown}, text, [repair.error.quote, quote_call(step)])
     return None
+
+
+def _is_hinted(session: Session, repair: _Repair, cure: str) -> bool:
+    """Whether it was more than another try: the surroundings were to blame, the output names the cure, or somebody did.
+
+    Another argument may simply be another task.
+    """
+    if repair.error.is_about_surroundings:
+        return True
+    names = {word for word in re.findall(r"[\w.]{4,}", cure.casefold()) if word not in repair.goal.shown.casefold()}
+    output = (repair.before.step.result.text if repair.before.step.result else "").casefold()
+    first, last = repair.first, repair.proof.until + 6
+    said = [
+        one.text.casefold()
+        for one in (*session.said_by_user, *session.said_by_assistant)
+        if first < one.at <= last and not is_plan(one) and one.is_firm
+    ]
+    return any(name in text for name in (*names, cure.casefold()) for text in (output, *said))
 
 
 def _is_first_step(repair: _Repair, simple: shell.Simple) -> bool:

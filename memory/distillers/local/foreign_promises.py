@@ -28,7 +28,8 @@ class _Tongue:
     by_support: str
     by_customer: str
     asked: str
-    by_then: str = ""  # what stands before the date where a span was named
+    by_then: str = ""  # what stands before the date where a span was named …
+    on_day: str = ""  # … and where a day was
 
 
 _LOOKING = r"(?:prüf|schau|seh|versteh|hoff|könn|möcht|muss|müss|kann|wär|würd|hätt|hab|bin|sind|war|glaub|denk)"
@@ -49,6 +50,7 @@ _TONGUES = {
         "Zusage des Kunden vom {day}: {said}",
         "Wunsch des Kunden vom {day}: {said}",
         "bis ",
+        "am ",
     ),
     "es": _Tongue(
         any_of(
@@ -63,6 +65,7 @@ _TONGUES = {
         "Compromiso del cliente del {day}: {said}",
         "Petición del cliente del {day}: {said}",
         "antes del ",
+        "el ",
     ),
     "fr": _Tongue(
         any_of(
@@ -76,6 +79,7 @@ _TONGUES = {
         "Engagement du client du {day} : {said}",
         "Demande du client du {day} : {said}",
         "d'ici le ",
+        "le ",
     ),
     "zh": _Tongue(
         any_of(
@@ -129,7 +133,13 @@ def _candidate(session: Session, said: Sentence, tongue: _Tongue, language: str)
         form = tongue.by_customer if by_user else tongue.by_support
     else:
         return None
-    lead = f"{body[when.start : when.start + len(when.lead)]} " if when.lead else tongue.by_then if when.is_end else ""
+    lead = (
+        f"{body[when.start : when.start + len(when.lead)]} "
+        if when.lead
+        else tongue.by_then
+        if when.is_end
+        else tongue.on_day
+    )
     gap = " " if language in ("zh", "ja") else ""
     dated = f"{body[: when.start]}{'' if lead else gap}{lead}{when.shown(said_at)}{gap}{body[when.end :]}"
     text = as_sentence(form.format(day=said_at.date().isoformat(), said=dated.strip()), language)

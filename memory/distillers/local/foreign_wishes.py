@@ -64,7 +64,7 @@ ORDER = patterns(
     r"|nunca|únicamente)\b",
     r"(?:必ず|常に|いつも|絶対に|毎回|全て|すべて).*(?:ください|お願い|ほしい|こと|禁止|ように)|(?:するのは"
     r"|は)禁止(?:です)?",
-    r"^(?:请|請|麻烦)?(?:总要|始终|一律|每次都?要?|永远不?要|千万(?:别|不要))(?!这么|那么|很)",
+    r"^(?:请|請|麻烦)?(?:总要|始终|一律|每次都?要(?!求)|永远不?要|千万(?:别|不要))(?!这么|那么|很)",
     r"(?:以后都|以后不要|以后别|一定不要|今后都|一律(?:用|写|使用|采用|放|走)|不要再|别再)",
     r"^(?:请|請).*(?:始终|总是|一律|永远|都要|必须)",
     r"^(?:\w*(?:melo|te|le|lo)|veuillez|\w+ez(?:-moi)?|\w+en sie|\w+e mir)\b.*\b(?:siempre|nunca|immer|nie(?:mals)?"
@@ -118,6 +118,11 @@ CONTACT = patterns(
     r"|です|ます)?",
 )
 ONLY_LOOKS_SO = patterns(
+    r"^(?:siempre|nunca|jamás) (?:falla|(?:se|me|lo|la) (?!llam|escrib|contact|mand|env|avis)|da|sale|pasa|hay|es"
+    r"|está|tarda|funciona|igual|lo mismo)\b"
+    r"|^(?:immer|nie) (?:ist|geht|kommt|passiert|dasselbe|das|der|die|es|klappt|funktioniert|er|sie)\b"
+    r"|^(?:toujours|jamais) (?:pareil|la|le|des|du|un|une|il|elle|ça|c['’]est)\b|^以后再(?:说|看|聊|弄|改)"
+    r"|^再(?:说|看)",
     r"^(?:immer (?:wenn|noch|wieder|mehr)|nie (?:wieder )?(?:gesehen|gehört|passiert)|siempre que|nunca (?:he|había"
     r"|lo)|toujours"
     r" (?:pas|rien|le même|en|aussi)|jamais (?:vu|eu))\b",

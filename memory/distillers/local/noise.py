@@ -22,7 +22,8 @@ _HARNESS = re.compile(
     r"|InputValidationError|String to replace not found|old_string|"
     r"requested permissions|haven't granted|doesn't want to (?:proceed|take this action)"
     r"|tool use was rejected|Request interrupted|No files found|"
-    r"^npm warn|nothing to commit|no changes added|working tree clean|Command timed out"
+    r"the following arguments are required|^npm warn|nothing to commit|no changes added|working tree clean"
+    r"|Command timed out"
     r"|command was aborted|Cancelled|Todos have been modified|"
     r"is not a git command|did you mean|Unknown command|unknown subcommand|No such command"
     r"|already (?:exists|up to date|installed)",
@@ -55,7 +56,7 @@ _ABOUT_SURROUNDINGS = re.compile(
     r"|environment variable|unset|unsupported|not supported|[Ii]ncompatible"
     r"|requires? (?:\w+ )?(?:version|python|node|java|go)|"
     r"ERESOLVE|peer |certificate|SSL|TLS|pkg-config|\.h: No such file|cannot open shared object"
-    r"|shared librar|out of memory|heap|ENOMEM|[Aa]uthentication|[Uu]nauthorized|password|"
+    r"|shared librar|out of memory|heap|ENOMEM|[Aa]uthentication|[Uu]nauthorized|[Ee]xpired|password|"
     r"is not installed|not installed|missing|lookup|resolve host|ENOTFOUND|getaddrinfo|version|wheel"
     r"|Dockerfile|daemon|socket|locale|encoding|database .* does not exist|relation .* does not exist"
     r"|role .* does not exist|"

@@ -38,11 +38,16 @@ _PREPARES = any_of(
 def is_preparation(simple: Simple) -> bool:
     """Whether running it can be what a later success needed; everyday work between two attempts is not."""
     installs = packages(simple)
-    if installs is None or simple.is_test or _ACTIVATES.search(simple.shown):
+    if installs is None or simple.is_test or _ACTIVATES.search(simple.shown) or _SIGNS_IN.search(simple.shown):
         return False
     return bool(installs) or _PREPARES.match(simple.shown) is not None
 
 
+# Everybody signs in again when told to.
+_SIGNS_IN = re.compile(
+    r"^(?:docker|gh|glab|az|gcloud|aws|npm|heroku|fly|flyctl|vercel|firebase|op|vault)\b[^-]*\blogin(?: [^-]\S*)?$"
+    r"|^ssh-add\b"
+)
 _ACTIVATES = re.compile(r"^(?:source|\.) \S*(?:venv|env)\S*/bin/activate\b|^conda activate\b")
 
 

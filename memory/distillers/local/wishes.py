@@ -19,11 +19,22 @@ FRAME_END = any_of(
     r"(?:,? please)?\s*[.!]*$",
     *foreign.FRAME_END,
 )
-# In the middle of an order, which keeps it.
-FRAME_INSIDE = any_of(
-    r"^(?:please )?(?!the|a|an|it|they|he|she|there|this|that|we|i)\w+ .*\b(?:from (?:now|here) on(?:wards?)?"
-    r"|going forward)\b"
+# What one asks an agent or a support desk to do: an order begins with one of these, a report with its subject.
+_VERB = (
+    r"(?:please |kindly |just )?(?:don't |do not )?(?:use|write|keep|put|add|run|call|make|ask|check|send|read"
+    r"|open|close|name|format"
+    r"|answer|reply|respond|explain|give"
+    r"|show|tell|prefer|avoid|follow|include|leave|skip|start|stop|test|commit|push|pull|merge|squash|rebase"
+    r"|deploy|release|build|install|generate"
+    r"|regenerate|create|delete|remove|update|review|document|comment|log|sort|wrap|indent|quote|set|turn|switch"
+    r"|do|let|try|wait|notify|ping|e-?mail"
+    r"|text|phone|ring|contact|deliver|ship|address|charge|bill|refund|book|cancel|mark|tag|label|assign|attach"
+    r"|upload|download|store|save|encrypt"
+    r"|sign|verify|validate|escape|translate|speak|talk|drop|have|get|take|bring|hand|pass|round|convert|lint|bump"
+    r"|pin|mention|link|cite)"
 )
+# In the middle of an order, which keeps it.
+FRAME_INSIDE = any_of(rf"^{_VERB}\b .*\b(?:from (?:now|here) on(?:wards?)?|going forward)\b")
 _YOU = r"(?:i|we)(?:'d| would)? (?:like|want|need) you to"
 _EVERY = (
     r"(?:every|each|any) (?:single )?(?:commit|push|release|merge|change|pr|pull request|deploy\w*|migration"
@@ -35,10 +46,10 @@ ORDER = any_of(
     r"^you (?:should|must|need to|have to|may|can) (?:always|never|only)\b",
     r"^(?:you|we|everyone|everybody) (?:always|never|only) (?:have to|has to|must|need to|needs to|should)\b",
     rf"^{_YOU} (?:always|never|only|stop)\b",
-    r"^(?!(?:i|we|it|this|that|the|he|she|they) )\w+ .*, (?:always|never)[.!]?$",
-    r"^(?:for|in|on|with) [^,]{3,60}, (?:please )?(?:always|never)\b",
+    rf"^{_VERB}\b .*, (?:always|never)[.!]?$",
+    r"^(?:for|in|on|with) [^,]{3,60}, (?:please )?(?:always|never) \w",
     rf"^(?:before|after|for|on|in|with) {_EVERY}s?\b,? (?!i\b|we\b|it\b|the\b|they\b)\w+",
-    rf"^(?:please )?(?!i\b|we\b|it\b|the\b|they\b|this\b|that\b)\w+ .*\b(?:before|after|on|for|with) {_EVERY}\b",
+    rf"^{_VERB}\b .*\b(?:before|after|on|for|with) {_EVERY}\b",
     r"^(?!(?:i|we|it|this|that|you|they|he|she)\b)[\w -]{3,50}? (?:must|has to|have to|should) (?:start|begin|end"
     r"|be|have|use|contain|follow|go"
     r"|carry|include)s?\b.*\b(?:here|in (?:this|our) \w+|everywhere)\b",
@@ -120,7 +131,7 @@ ONLY_LOOKS_SO = any_of(
     r"^(?:i|we) (?:always|never|only) (?:(?!need|feed|embed|shed|speed|proceed|exceed)\w+ed|said|had|got|saw|knew"
     r"|did|was|were|have|get|see|know|thought|meant)\b",
     r"^(?:never|always) (?:mind|again|happy|a|the|so|nice|good|glad|seen|heard|had|been|done|got|tried"
-    r"|used to|thought|knew|when|whenever|if)\b",
+    r"|used to|thought|knew|when|whenever|if|change|forget|say|been|fails?|works?|better|there|here|in|on|at)\b",
     r"^(?:never|always) (?!need|feed|embed|shed|speed|proceed|exceed)\w+ed\b",
     r"^(?:i|we)(?:'d| would)? (?:really |much )?prefer (?:the (?:first|second|third|last|other|former"
     r"|latter|new|old|one"
