@@ -83,24 +83,25 @@ def placing(cast: Cast, quote: Observation, key: str, now: datetime) -> Callable
     return call
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def all_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has looked at what is known waits for another who has: only a lock keeps the other out."""
-    looked = threading.Barrier(2)
-    neighbours = reconciliation.neighbours
+    for module, name in ((reconciliation, "neighbours"), (compaction, "_is_taken")):
+        monkeypatch.setattr(module, name, _and_wait(getattr(module, name), threading.Barrier(2)))
 
-    def waiting(*given: Any, **named: Any) -> list[Fact]:
-        found = neighbours(*given, **named)
+
+def _and_wait(look: Callable[..., Any], looked: threading.Barrier) -> Callable[..., Any]:
+    def waiting(*given: Any, **named: Any) -> Any:
+        found = look(*given, **named)
         try:
             looked.wait(1)
         except threading.BrokenBarrierError:
             pass  # nobody came: a lock holds the others back
         return found
 
-    monkeypatch.setattr(reconciliation, "neighbours", waiting)
+    return waiting
 
 
-@pytest.mark.usefixtures("all_have_looked")
 @pytest.mark.parametrize("texts", [WORDINGS[:1] * WORKERS, WORDINGS], ids=["the same", "in other words"])
 def test_eight_who_learned_the_same_make_one_fact(cast: Cast, now: datetime, texts: Sequence[str]) -> None:
     seen = quotes(cast, texts)

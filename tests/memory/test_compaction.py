@@ -143,6 +143,13 @@ def test_what_nobody_countersigned_is_no_part(shop: Cast, now: datetime) -> None
     assert propose(shop, now) == []
 
 
+def test_what_has_ended_or_is_frozen_is_no_part(shop: Cast, now: datetime) -> None:
+    taught(shop, now, sessions=3)
+    assert propose(shop, now + timedelta(days=4000)) == []
+    Subject.objects.filter(entity_id="shop/api").update(frozen_at=now)
+    assert propose(shop, now) == []
+
+
 def test_a_lesson_is_proposed_once(shop: Cast, now: datetime) -> None:
     taught(shop, now, sessions=3)
     assert len(propose(shop, now)) == 1
