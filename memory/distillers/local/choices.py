@@ -19,14 +19,15 @@ _DECIDED = any_of(
     r"^(?:hemos decidido|decidimos|wir haben (?:uns )?(?:entschieden|beschlossen))\b|^nous avons décidé\b",
     r"^我们已?经?决定",
 )
-_LABEL = any_of(r"^(?:decision|decided|adr|agreed):\s+")
+_LABEL = any_of(r"^(?:decision|decided|adr|agreed|entscheidung|decisión|décision|决定)(?:\s[^:]{2,50})?[:：]\s*")
 
 
 def read(session: Session) -> Iterator[Candidate]:
     for sentence in session.said_by_user:
         body = without_openers(sentence.text)
         labelled = _LABEL.match(body)
-        if not sentence.is_firm or ONE_OFF.search(body) or not (labelled or _DECIDED.match(body)):
+        said = body[labelled.end() :] if labelled else body
+        if not sentence.is_firm or ONE_OFF.search(said) or not (labelled or _DECIDED.match(body)):
             continue
         text = as_sentence(_LABEL.sub("", body), language_of(body))
         if fits(text) and not faults(text):

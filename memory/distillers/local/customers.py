@@ -153,6 +153,8 @@ _OURS_PASSING = any_of(
 _USES = re.compile(
     r"^[Ww]e (?P<verb>use|run|sell|ship|export|import|bill) (?P<rest>[^.,;]*(?:[A-Z]{2,}|\b[A-Z][a-z]+)[^.,;]*)$"
 )
+# One thing after another in one breath.
+_PARTS = re.compile(r",\s+(?:and\s+)?(?=(?:our|we|my|please|invoices?|so)\b)", re.IGNORECASE)
 _COMPLAINT = any_of(
     r"\b(?:not|n't|never|no longer|wrong|broken|fail\w*|error|slow|missing|late|stuck|lost|down|grey|empty|locked"
     r"|blocked|bad)\b"
@@ -236,7 +238,13 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 def _of_ours(sentence: Sentence, text: str) -> Candidate | None:
     """ "Our fiscal year ends in March"; "We use SAP for invoices": how things are at the customer's."""
-    body = without_openers(text).rstrip(" .!")
+    for part in _PARTS.split(without_openers(text).rstrip(" .!")):
+        if (told := _of_ours_in(sentence, part)) is not None:
+            return told
+    return None
+
+
+def _of_ours_in(sentence: Sentence, body: str) -> Candidate | None:
     if _COMPLAINT.search(body) or len(body.split()) > 16:
         return None
     if hit := _OURS.match(body):

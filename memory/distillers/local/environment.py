@@ -32,6 +32,7 @@ _NOTED_END = any_of(
     r"|请记住)\s*[.!。]*$",
     r"[,;]\s*for the record\s*[.!]*$",
 )
+_ONLY_ASKS = re.compile(r"\s*(?:please|pls|bitte|por favor|s['’]il (?:te|vous) pla[iî]t)?\s*[.!]*", re.IGNORECASE)
 _NO_SUBJECT = (
     r"(?!(?:it|that|this(?! (?:repo|repository|project|app|service|codebase|server|machine|cluster)\b)"
     r"|these|those|they|he|she"
@@ -54,6 +55,14 @@ _IS_SO = (
         re.IGNORECASE,
     ),
     re.compile(_WHAT + r" (?P<verb>(?:is|are) (?:now )?(?:called|named))\s+(?P<where>.+)$", re.IGNORECASE),
+    # What happens to a thing again and again.
+    re.compile(
+        _WHAT + r" (?P<verb>(?:is|are|gets?) (?:reset|rebuilt|restarted|wiped|backed up|synced|restored|cleared"
+        r"|rotated"
+        r"|redeployed|refreshed|emptied))"
+        r"\s+(?P<where>(?:every|each|on \w+days|nightly|daily|weekly|hourly)\b.+)$",
+        re.IGNORECASE,
+    ),
     # A bare "is" only between a thing and an address that it has instead of another.
     re.compile(
         _WHAT + r" (?P<verb>is)\s+(?P<where>`?(?=\S*\w[./:_-]\w)[\w./:_-]+`?,? (?:and )?(?:not|no longer)\b.+)$",
@@ -84,6 +93,7 @@ _PLACE = any_of(
     r"|test)\b",
     r"(?<!\w)(?:[.~]?/|[\w-]+/(?=[\w-]*[./]\w))[\w./-]+",
 )
+_RHYTHM = re.compile(r"(?:every|each|on \w+days|nightly|daily|weekly|hourly)\b", re.IGNORECASE)
 _BARE_PORT = re.compile(r"(?:listens? on|runs? on|(?:is|are) (?:published )?on) \d{4,5}\b(?![.-])", re.IGNORECASE)
 _ON_PORT = any_of(r"\bport\b|[a-z]:\d{2,5}\b|:\d{4,5}\b|端口|puerto|ポート")
 _VERSION = any_of(
@@ -177,6 +187,9 @@ def _noted(session: Session, sentence: Sentence) -> Candidate | None:
         r"^(?:(?:ok|okay|good|fine|well|then|and|also|so|please)[,.]?\s+)+", "", sentence.text, flags=re.IGNORECASE
     )
     body = _NOTED.sub("", head) if _NOTED.match(head) else _NOTED_END.sub("", head) if _NOTED_END.search(head) else ""
+    is_asked = _NOTED.match(head) or _NOTED_END.search(head)
+    if is_asked and _ONLY_ASKS.fullmatch(body):
+        return _noted_before(session, sentence)
     body = resolved(session, sentence, without_openers(body))
     if (
         not body
@@ -188,6 +201,17 @@ def _noted(session: Session, sentence: Sentence) -> Candidate | None:
     ):
         return None
     return _made(session, sentence, body, topic(body.split(" because ")[0], 4), {"noted": body})
+
+
+def _noted_before(session: Session, sentence: Sentence) -> Candidate | None:
+    """ "X has no rights on Y. Note that, please.": what is to be noted is the sentence before."""
+    before = [one for one in session.said_by_user if one.at == sentence.at and one.start < sentence.start]
+    if not before or not before[-1].is_firm or ONE_OFF.search(before[-1].text):
+        return None
+    body = without_openers(before[-1].text)
+    if _PERSONAL.search(body) or not _VERB.search(body):
+        return None
+    return _made(session, before[-1], body, topic(body.split(" because ")[0], 4), {"noted": body})
 
 
 def _needed(session: Session, sentence: Sentence) -> Candidate | None:
@@ -219,7 +243,8 @@ def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     named = _NAMED.search(hit["verb"]) is not None
     is_english = _is_english(hit)
     literal = (
-        _PLACE.search(where)
+        _RHYTHM.match(where)
+        or _PLACE.search(where)
         or _BARE_PORT.match(f"{hit['verb']} {where}")
         or (hit["verb"].casefold() in ("uses", "needs", "requires") and _VERSION.search(where))
     )
@@ -257,7 +282,7 @@ def _aspect(body: str, where: str, *, named: bool, owned: bool) -> str:
 
 
 def _is_english(hit: re.Match[str]) -> bool:
-    return hit.re in _IS_SO[:3]
+    return hit.re in _IS_SO[:4]
 
 
 def _goes_on(part: str) -> bool:

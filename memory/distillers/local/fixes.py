@@ -166,7 +166,21 @@ def _candidate(session: Session, repair: _Repair) -> Candidate | None:
         for rule in (_setting, _flag, _instead, _installed, _explained, _run_before):
             if (candidate := rule(session, repair)) is not None:
                 return candidate
-    return _explained(session, repair)
+    return _told_preparation(session, repair) or _explained(session, repair)
+
+
+def _told_preparation(session: Session, repair: _Repair) -> Candidate | None:
+    """A command that ran before a test passed, where somebody says that it has to."""
+    for step, simple in reversed(repair.prepared):
+        told = naming(session, (simple.shown,), repair.before.step.until, repair.proof.until + 6)
+        if told is None or not is_preparation(simple):
+            continue
+        text = as_sentence(told.text, session.language)
+        key = f"fix:{_goal_key(repair.goal)}.{topic(simple.shown)}"
+        if not faults(text):
+            value = {"run_first": simple.shown}
+            return _made("fix", key, value, text, [repair.error.quote, told.quote(), quote_call(step)])
+    return None
 
 
 def _setting(session: Session, repair: _Repair, *, told_only: bool = False) -> Candidate | None:

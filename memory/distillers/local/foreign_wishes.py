@@ -78,6 +78,10 @@ WISH = patterns(
     r"|希望します",
 )
 HOUSE_RULE = patterns(
+    r"^(?:les?|la|nos|notre) [\w -]{2,40}? (?:restent?|vont|va|sont|est) toujours (?:dans|en|à|sur)\b",
+    r"^(?:der|die|das|alle|unsere) [\w -]{2,40}? (?:liegt|liegen|gehört|gehören|kommt|kommen|bleibt"
+    r"|bleiben) immer (?:in|nach|unter|auf)\b",
+    r"^(?:los|las|el|la|tod[oa]s l[oa]s) [\w -]{2,40}? (?:van|va|se quedan?|viven?) siempre (?:en|a)\b",
     r"^(?:hier |bei uns |wir |in (?:diesem|unserem) \w+ )(?:\w+ )?(?:nutzen|verwenden|benutzen|schreiben"
     r"|nehmen) (?:wir )?.+\b(?:statt|nicht"
     r"|kein\w*|immer|nur)\b",

@@ -58,7 +58,8 @@ _ABOUT_SURROUNDINGS = re.compile(
     r"ERESOLVE|peer |certificate|SSL|TLS|pkg-config|\.h: No such file|cannot open shared object"
     r"|shared librar|out of memory|heap|ENOMEM|[Aa]uthentication|[Uu]nauthorized|[Ee]xpired|password|"
     r"is not installed|not installed|missing|lookup|resolve host|ENOTFOUND|getaddrinfo|version|wheel"
-    r"|Dockerfile|daemon|socket|locale|encoding|database .* does not exist|relation .* does not exist"
+    r"|Dockerfile|daemon|[Ll]inker|linking with|socket|locale|encoding|database .* does not exist"
+    r"|relation .* does not exist"
     r"|role .* does not exist|"
     r"ImproperlyConfigured|config",
 )

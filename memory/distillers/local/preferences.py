@@ -15,7 +15,8 @@ from memory.lint import faults
 from memory.transcript import Candidate, Quote
 
 _POLITE_QUESTION = re.compile(
-    r"(?:can|could|would|will) you please\b|(?:can|could) you (?:only|never|always) (?:call|write|contact|text"
+    r"(?:can|could|would|will) you (?:please\b|.*\bfrom now on\b)|(?:can|could) you (?:only|never|always) (?:call"
+    r"|write|contact|text"
     r"|ring|e-?mail)\b"
     r"|(?:can|could) you (?:call|write|contact|text|ring|e-?mail) (?:to )?(?:me|us) only\b|(?:pourriez"
     r"|pouvez)-vous\b|(?:könnten|können) sie\b|(?:podrían?"
@@ -290,6 +291,8 @@ def _in_third_person(wish: str, who: str) -> str:
     )
     text = re.sub(r"\b(?:me|myself)\b", f"the {who}", text)
     text = re.sub(r"\b[Mm]y\b", f"the {who}'s", text)
+    if who == "customer":
+        text = re.sub(r"\b[Oo]ur\b", "the customer's", text)
     return re.sub(r"^the ", "The ", text)
 
 

@@ -49,7 +49,8 @@ _COMPLAINT = any_of(
     r"\b(?:wrong|broken|crash\w*|fail\w*|error|slow|missing|late|stuck|reboot\w*|freez\w*|lost|damaged"
     r"|leak\w*|grey|empty|twice|down|offline|drops?|disconnect\w*|unavailable|corrupt\w*)\b",
     r"\b(?:geht nicht|funktioniert nicht|kaputt|fehlt|defekt|stürzt|abgestürzt|fehler|langsam|bricht)\b",
-    r"\b(?:no funciona|no (?:puedo|carga|llega|aparece)|se (?:reinicia|cae|cuelga|corta)|error|roto|falla|lento)\b",
+    r"\b(?:no funciona|no (?:puedo|carga|llega|aparece)|se (?:reinicia|cae|cuelga|corta|cierra|bloquea|apaga"
+    r"|congela)|error|roto|falla|lento)\b",
     r"\b(?:ne (?:marche|fonctionne|s['’]affiche|charge) (?:pas|plus)|en panne|erreur|bloqué\w*|cassé\w*|lent\w*"
     r"|plante)\b",
     r"不能|无法|没有收到|坏了|报错|打不开|失败|崩溃|できません|動きません|届きません|エラー|壊れ|落ち",

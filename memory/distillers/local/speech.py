@@ -14,6 +14,9 @@ from memory.distillers.local.words import any_of
 RETRACTED_SENTENCES = 3
 # A sentence as short as this says nothing but that.
 BARE_WORDS = 4
+# Where a retraction must stand, and how much must follow, so that what follows is said in its place.
+EARLY, LEAST_WORDS = 20, 4
+_REST = re.compile(r"\s*[:;,–—-]\s*(?=\w)")
 
 # The speaker was wrong in the message before.
 CORRECTED = any_of(
@@ -54,6 +57,8 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
         for sentence in message:
             if RETRACTED.search(sentence.text):
                 _withdraw(told, sentence)
+                if (rest := _said_instead(sentence)) is not None:
+                    told[-1].append(rest)
             elif CORRECTED.match(sentence.text) and told[-1]:
                 told[-1][-1] = replace(told[-1][-1], is_meant=False)
             elif CORRECTED.match(sentence.text) and len(told) > 1:
@@ -61,6 +66,16 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
             told[-1].append(sentence)
     for message in told:
         yield from message
+
+
+def _said_instead(sentence: Sentence) -> Sentence | None:
+    """ "Forget that: X": what is said in its place, in the same breath."""
+    hit = RETRACTED.search(sentence.text)
+    rest = _REST.match(sentence.text, hit.end()) if hit and hit.start() <= EARLY else None
+    if rest is None or len(sentence.text[rest.end() :].split()) < LEAST_WORDS:
+        return None
+    text = sentence.text[rest.end() :]
+    return replace(sentence, start=sentence.start + rest.end(), text=text)
 
 
 def is_prompt(text: str) -> bool:

@@ -27,6 +27,8 @@ _GENERAL = any_of(
     r"|ship|take|cost|last|close|open|arrive)\b.*",
     r"^(?!(?:The|This|That|It|There|Your|Our|My|You|We|I|He|She|They|Today"
     r"|Here) )[A-Z][\w -]{3,40}? (?:costs|takes|lasts|expires|needs|requires)\b.*",
+    r"^(?:One|A|An|Each|Every) \w+(?: \w+)? (?:covers|includes|allows|contains|costs|lasts|holds|is valid|has"
+    r"|needs|requires)\b.*",
     r"^(?:for|with|on|in|after|above|below|over|under|within|outside) (?!this|that"
     r"|the moment)[^,]{3,60}?,? (?:\w+ ){1,4}?"
     r"(?:has|have|needs?|must|is|are|takes?|costs?|can|cannot|applies|apply|expires?)\b.*",
@@ -56,7 +58,9 @@ _SAID_TO_ALL = re.compile(
 )
 _MEASURE = re.compile(r"\b\d+(?:[.,]\d+)?\b|[$€£]\s?\d|\bnon-?refundable\b", re.IGNORECASE)
 _LOOKED_UP = re.compile(
-    r"\b(?:faq|polic(?:y|ies)|search\w*|knowledge|guideline|kb|look\w*[ -]?up|article|docs?)\b", re.IGNORECASE
+    r"\b(?:faq|polic(?:y|ies)|search\w*|knowledge|guideline|kb|look\w*[ -]?up|article|docs?|handbook|manual|terms"
+    r"|wiki|conditions)\b",
+    re.IGNORECASE,
 )
 
 

@@ -52,13 +52,16 @@ ORDER = any_of(
     rf"^{_VERB}\b .*\b(?:before|after|on|for|with) {_EVERY}\b",
     r"^(?!(?:i|we|it|this|that|you|they|he|she)\b)[\w -]{3,50}? (?:must|has to|have to|should) (?:start|begin|end"
     r"|be|have|use|contain|follow|go"
-    r"|carry|include)s?\b.*\b(?:here|in (?:this|our) \w+|everywhere)\b",
+    r"|carry|include)s?\b.*\b(?:here|in (?:this|our) (?:repo|repository|project|codebase|team))\b",
     r"^(?!(?:i|we|it|this|that|you|they|he|she)\b)[\w -]{3,50}? (?:is|are|get|gets|go|goes) (?:always|never"
     r"|only) (?!broken|rejected|failed|blocked)"
     r"(?:\w+ed|cut|made|done|built|sent|kept|run|put|written|through|to|from|by)\b.*\b(?:here|in (?:this|our) \w+"
     r"|with us)\b",
     r"^whenever (?:you|we|i)\b.+,",
     r"^(?:when|if|before|after) (?:you|we) [^,]{3,70}, (?:please )?(?:always|never)\b",
+    r"^(?:when|whenever) you [^,]{3,70}, .*\b(?:always|never|every time)[.!]?$",
+    rf"^{_VERB} (?:every|each) (?:single )?(?:commit|pr|pull request|release|change|message|file|function|test|tag"
+    rf"|deploy\w*)\b",
     r"^(?!this|that|it )\w.* (?:should|must|shall) (?:always|never)\b",
     r"^(?:can|could|would|will) you (?:please )?(?:always|never|stop|only (?:call|write|contact|text|ring|e-?mail))\b",
     r"^(?:can|could|would|will) you (?:please )?(?:call|write|contact|text|ring|e-?mail)\b.*\b(?:only|always|never)\b",
@@ -82,8 +85,9 @@ HOUSE_RULE = any_of(
     r"^(?:here )?(?:we|our team|in this (?:repo|repository|project|codebase),? we) (?:only |always )?"
     r"(?:use|write|keep|follow|deploy|run|name|format|indent) .+(?:\binstead of\b|, not\b"
     r"|\brather than\b|\bnever\b|\bonly\b)",
-    r"^we (?:only |always )?(?:use|write|keep|follow|deploy with|name|format|indent) .+"
-    r"\b(?:here|everywhere|in (?:this|our|the whole|all our) (?:repo|repository|project|codebase|code|team))[.!]?$",
+    r"^we (?:only |always )?(?:use|write|keep|follow|deploy with|name|format|indent|pin|stick to|stay on) .+"
+    r"\b(?:here|everywhere|in (?:this|our|the whole|all our) (?:repo|repository|project|codebase|code"
+    r"|team))(?:[.!,]|$)",
     r"^(?:for|in) (?:this|our) (?:project|repo|repository|codebase|team|company),? .+\b(?:always|never|must|only)\b",
     r"^(?:we|nobody|no one) (?:don't|do not|ever)? ?(?:deploy|merge|release|ship|push|commit)s? .*\b(?:on \w+days?"
     r"|without|before|directly)\b",
@@ -109,6 +113,8 @@ _WAY = (
     r"|on (?:my )?(?:mobile|cell|work|weekdays|weekends))"
 )
 CONTACT = any_of(
+    rf"^{_POLITE}(?:deliver|ship|leave|drop off|collect|pick up)\b.*\b(?:only|never|always|not (?:before|after))\b",
+    r"^(?:can|could) you (?:please )?(?:answer|reply|write|call|speak|talk|respond|send)\b.*\bfrom now on\b",
     rf"^{_POLITE}(?:just |you (?:may|can|should) )?(?:only )?(?:call|phone|ring|contact|reach|text"
     rf"|e-?mail|write(?: to)?|message|notify"
     rf"|address|send)\s+(?:me|us)\b.*\b{_WAY}\b",

@@ -9,7 +9,7 @@ from memory.distillers.local.words import words
 from memory.lint import MAX_CHARS
 
 _OPENER = re.compile(
-    r"^(?:(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
+    r"^(?:(?:pls|plz)\s+|(?:ok(?:ay)?|right|well|great|perfect|sure|thanks|thank you|yes|yeah|no|nope|hi|hello|hey|oh"
     r"|so|good|correct|stop|sorry|fine|exactly|heads up|careful|attention|warning|important|reminder"
     r"|actually|honestly|basically|in fact|ah|ach|aha|hm+|um|uh|well|listen|look|cool|nice|alright|got it"
     r"|makes sense|fair|understood|no problem|of course|certainly|absolutely|in that case"
