@@ -1,6 +1,7 @@
 """Answers to a question about two memories, or about a live one: which claim holds, is it the same, is it still true.
 
-Each is one batch of Fact's verbs in one transaction, so that one undo takes all of it back.
+Each is one batch of Fact's verbs in one transaction, so that one undo takes all of it back. `revision` is that of the
+memory in question, `beside` that of the other one, both as the person saw them.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memory.models import Decision, Fact, NotAllowed, Status
+from memory.models import Decision, Fact, FactChanged, NotAllowed, Status
 from projects.models import Person
 
 # Kept with the decision where a person answered a question instead of choosing a reason.
 OUTDONE = "not_true"
 
 
-def keep_first(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def keep_first(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """The claim that was there before holds; this one is rejected. One that still waited is countersigned by it."""
-    known, batch = _other(fact), uuid.uuid4()
+    known, batch = _other(fact, beside), uuid.uuid4()
     with transaction.atomic():
         decision = fact.reject(person, revision=revision, now=now, reason=OUTDONE, batch=batch)
         if known.status == Status.PROPOSED:
@@ -28,9 +29,9 @@ def keep_first(fact: Fact, person: Person, revision: int, now: datetime) -> Deci
     return decision
 
 
-def keep_second(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def keep_second(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """This claim holds and takes the place of the other."""
-    known, batch = _other(fact), uuid.uuid4()
+    known, batch = _other(fact, beside), uuid.uuid4()
     with transaction.atomic():
         if known.status == Status.PROPOSED:
             known.reject(person, revision=known.revision, now=now, reason=OUTDONE, batch=batch)
@@ -38,9 +39,9 @@ def keep_second(fact: Fact, person: Person, revision: int, now: datetime) -> Dec
         return fact.approve(person, revision=revision, now=now, batch=batch, replaces=known)
 
 
-def keep_both(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def keep_both(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """The two do not exclude each other."""
-    known, batch = _other(fact), uuid.uuid4()
+    known, batch = _other(fact, beside), uuid.uuid4()
     with transaction.atomic():
         decision = fact.approve(person, revision=revision, now=now, batch=batch)
         if known.status == Status.PROPOSED:
@@ -48,9 +49,9 @@ def keep_both(fact: Fact, person: Person, revision: int, now: datetime) -> Decis
     return decision
 
 
-def keep_neither(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def keep_neither(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """Neither holds: this one is rejected, and the other with it, or withdrawn where agents have it."""
-    known, batch = _other(fact), uuid.uuid4()
+    known, batch = _other(fact, beside), uuid.uuid4()
     with transaction.atomic():
         decision = fact.reject(person, revision=revision, now=now, reason=OUTDONE, batch=batch)
         if known.status == Status.PROPOSED:
@@ -60,24 +61,27 @@ def keep_neither(fact: Fact, person: Person, revision: int, now: datetime) -> De
     return decision
 
 
-def same_thing(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def same_thing(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """It says what the other says: counted there, with its quotes."""
-    return fact.merge_into(_other(fact), person, revision=revision, now=now)
+    return fact.merge_into(_other(fact, beside), person, revision=revision, now=now)
 
 
-def confirm(fact: Fact, person: Person, revision: int, now: datetime) -> Decision:
+def confirm(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """Still true: it stays, and is asked about again when its type says so."""
     return fact.reconfirm(person, revision=revision, now=now)
 
 
-def _other(fact: Fact) -> Fact:
+def _other(fact: Fact, revision: int) -> Fact:
+    """The memory beside this one, as the person saw it. Raises FactChanged, NotAllowed."""
     known = fact.related
     if known is None or known.status not in (Status.APPROVED, Status.PROPOSED):
         raise NotAllowed("The memory beside this one is gone by now. Reload the page; this one stands alone.")
+    if known.revision != revision:
+        raise FactChanged(known)
     return known
 
 
-Answer = Callable[[Fact, Person, int, datetime], Decision]
+Answer = Callable[[Fact, Person, int, int, datetime], Decision]
 # What the form sends, and what the desk says when it is done.
 ANSWERS: dict[str, tuple[Answer, str]] = {
     "keep_first": (keep_first, "Kept the first"),

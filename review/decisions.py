@@ -84,7 +84,7 @@ def decide(
             refuse_untrue(fact, fact.text)
         if verb in ("keep_first", "keep_both") and fact.related is not None:
             refuse_untrue(fact.related, fact.related.text)
-        decision = answer(fact, person, revision, now)
+        decision = answer(fact, person, revision, form.get("beside", 0), now)
     elif verb == "approve":
         refuse_untrue(fact, edits.get("text", fact.text))
         replaces = fact.related if fact.relation == Relation.CHANGES and _is_live(fact.related) else None

@@ -32,6 +32,9 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     for name in ("reason", "note", "type", "nature", "use"):
         if name in data:
             form[name] = data[name]
+    beside = _numbers([str(data.get("beside", ""))])
+    if beside:
+        form["beside"] = beside[0]
     if "until" in data:
         form["until"] = now + timedelta(days=PUT_OFF_DAYS.get(str(data["until"]), 1))
     return form

@@ -15,12 +15,14 @@ from projects import audit
 from projects.models import Person
 from review.card import SENTENCE_LIMIT
 from review.decisions import BadDecision, follow, refuse_untrue
+from review.served_value import unsaid
 
 # Why a line is left for its own card; the words stand on the page.
 ONE_BY_ONE = {
     "related": "stands against something known",
     "flagged": "holds personal data",
     "one_by_one": "is of a type that is reviewed one by one",
+    "unsaid": "holds more than its sentence says",
     "long": "is longer than a sentence",
     "unfit": "cannot be approved as it stands",
     "moved": "was decided meanwhile",
@@ -110,4 +112,6 @@ def _why_not_together(fact: Fact) -> str:
         return "flagged"
     if type_of(fact.type, fact.project.types).one_by_one and fact.type != "note":
         return "one_by_one"
+    if unsaid(fact):
+        return "unsaid"
     return "long" if len(fact.text) > SENTENCE_LIMIT else ""

@@ -30,7 +30,9 @@ def desk(client: Client, fact: Fact | None = None) -> str:
 
 
 def answer(client: Client, fact: Fact, verb: str, **data: Any):  # type: ignore[no-untyped-def]
-    body = {"verb": verb, "revision": fact.revision, **data}
+    with tenancy.project(fact.project_id):
+        beside = {"beside": fact.related.revision} if fact.related else {}
+    body = {"verb": verb, "revision": fact.revision, **beside, **data}
     return client.post(f"/facts/{fact.short_id}/decisions", body, headers=HTMX)
 
 
@@ -135,6 +137,17 @@ def test_a_conflict_whose_other_side_is_gone_is_an_ordinary_card(cast: Cast, cla
     refused = answer(client, newer, "keep_second")
     assert refused.status_code == 422
     assert "is gone by now" in refused.content.decode()
+
+
+@pytest.mark.parametrize("verb", ["keep_first", "keep_second", "keep_both", "keep_neither", "same"])
+def test_the_claim_beside_is_the_one_that_was_seen(cast: Cast, claims: tuple, verb: str) -> None:
+    known, newer = claims
+    seen = known.revision
+    with tenancy.project(cast.project.pk):
+        known.edit(cast.olga, revision=known.revision, now=known.first_seen_at, text="Pays within 14 days.")
+    late = answer(signed_in(cast.rita), newer, verb, beside=seen)
+    assert late.status_code == 409
+    assert states(cast, known, newer) == [Status.APPROVED, Status.PROPOSED]
 
 
 def test_a_claim_that_cannot_be_proved_is_never_kept(cast: Cast, claims: tuple) -> None:
