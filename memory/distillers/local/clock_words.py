@@ -22,6 +22,11 @@ _CLOCK = re.compile(
     r"|:)(?:(?P<minute_east>\d{1,2})分?|(?P<half>半))?",
     re.IGNORECASE,
 )
+_RANGE = re.compile(
+    r",?\s+(?:between|from|zwischen|von|entre(?: las)?|de)\s+\d{1,2}\b[^,.;]{0,12}?\s(?:and|to|till|und|bis|y|et|à"
+    r"|-)\s",
+    re.IGNORECASE,
+)
 _LATE = re.compile(
     r"\b(?:afternoon|evening|tonight|nachmittags?|abends?|tarde|noche|soir|après-midi)\b|下午|晚上?|午後|夜",
     re.IGNORECASE,
@@ -34,6 +39,8 @@ def clock_near(text: str, start: int, end: int) -> tuple[time, int, int] | None:
         return time(12), noon.start(), noon.end()
     if noon := _NOON_BEFORE.search(text, max(0, start - BEFORE_CHARS), start):
         return time(12), noon.start(), start
+    if _RANGE.match(text, end):
+        return None  # a span of hours has no one moment; its words stay as they are
     found = _CLOCK.search(text, end, end + AFTER_CHARS) or _CLOCK.search(text, max(0, start - BEFORE_CHARS), start)
     if found is None:
         return None

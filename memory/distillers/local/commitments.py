@@ -106,6 +106,9 @@ _DECLINED = any_of(
     r"\b(?:i'm|i am|we're|we are) (?:away|abroad|not (?:in|at home|available|there))\b|^(?:das|da) (?:geht"
     r"|passt) nicht\b|\bno me viene bien\b",
 )
+_HOURS = re.compile(
+    r"(?:between|from) [\d:.]+ ?(?:am|pm)? (?:and|to|till|until) [\d:.]+ ?(?:am|pm|o'clock)?", re.IGNORECASE
+)
 _CORRECTED = any_of(r"^(?:actually|correction|sorry|i misspoke|make that|let me correct)\b", r"\binstead[.!]?$")
 _VAGUE_FIRST = re.compile(r"^\w+ (?:this|that|it|these) and (?=\w)", re.IGNORECASE)
 
@@ -235,7 +238,9 @@ def _candidate(session: Session, promise: _Promise) -> Candidate | None:
     if named and named not in f"{promise.who} {what} {rest}":
         about = f" about {named}" if _SPEAKS.search(what) else f" ({named})"
     head = f"{promise.who or user} {promise.verb} {what}{about} {promise.by} {when.shown(said_at)}"
-    options = (as_sentence(f"{plain(head)} {end}") for end in dict.fromkeys((_TAIL.sub("", rest), "")))
+    hours = _HOURS.match(rest)
+    tails = [hours.group()] if hours else [_TAIL.sub("", rest), ""]
+    options = (as_sentence(f"{plain(head)} {end}") for end in dict.fromkeys(tails))
     text = next((option for option in options if fits(option) and not faults(option)), "")
     if not text:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PHRASES = {
+PHRASES = {
     "set_in": {
         "en": "{name} is set in {path}.",
         "zh": "{name} 在 {path} 中设置。",
@@ -104,5 +104,5 @@ _PHRASES = {
 
 def phrase(lesson: str, language: str, /, **parts: str) -> str:
     """The named lesson in the session's language."""
-    forms = _PHRASES[lesson]
+    forms = PHRASES[lesson]
     return forms.get(language, forms["en"]).format(**parts)

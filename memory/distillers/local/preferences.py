@@ -23,6 +23,12 @@ _POLITE_QUESTION = re.compile(
     r"|puede[n]?)\b",
     re.IGNORECASE,
 )
+# "Pourriez-vous m'appeler …": as a note it is the infinitive.
+_ASKED = re.compile(
+    r"^¿?(?:(?:pourriez|pouvez)-vous|(?:könnten|können) sie|(?:podrían?"
+    r"|puede[n]?)(?: ustedes)?)\s+(?:s['’]il vous pla[iî]t |bitte |por favor )?",
+    re.IGNORECASE,
+)
 _TOLD_TO_AGENT = any_of(
     r"^(?:can|could|would|will) you (?:please\s+)?",
     r"^(?:please|kindly|just)\s+",
@@ -34,6 +40,7 @@ _TOLD_TO_AGENT = any_of(
 _SPLITS = any_of(
     r",\s*(?=please\s+(?:always|never)\b)",
     r",\s*(?=(?:always|never|don't|do not)\s+\w+\s+\S.*,\s+and\b)",
+    r",\s+(?:and\s+)?(?=(?:my |our |the |all )?(?:invoices?|bills?|statements?|letters?|receipts?)\b)",
     r",?\s+and\s+(?=(?:in|for) (?:this|our|the) (?:repo|repository|project|codebase|team)\b)",
     r"(?:,\s*|\s+)(?:and|but|also)\s+(?:also\s+)?(?=(?:please\s+)?(?:never|always|don't|do not|no longer|stop|avoid"
     r"|only"
@@ -248,7 +255,7 @@ def _is_lasting(clause: str) -> bool:
 
 def _is_order(clause: str) -> bool:
     """Under a frame anything counts but a mere report ("from now on the job runs hourly" is no wish)."""
-    return not re.match(r"(?:the|a|an|it|they|he|she|there|this|that)\b", clause, re.IGNORECASE)
+    return not re.match(r"(?:the|a|an|it|they|he|she|there|this|that|our|my)\b", clause, re.IGNORECASE)
 
 
 def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
@@ -261,7 +268,9 @@ def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
         else "person"
     )
     who = "customer" if about == "customer" else "user"
-    text = as_sentence(_in_third_person(wish, who) if language == "en" else wish.rstrip(" ?？"), language)
+    text = as_sentence(
+        _in_third_person(wish, who) if language == "en" else _ASKED.sub("", wish.rstrip(" ?？")), language
+    )
     if not fits(text) or faults(text):
         return None
     return Candidate("user_preference", f"user_preference:{_key(wish)}", {"wish": text}, text, (quote,), about)

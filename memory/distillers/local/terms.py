@@ -92,6 +92,7 @@ def _switched_in(session: Session, ref: int, text: str, said_at: datetime) -> It
         ends = datetime.combine(when.day, time(23, 59), tzinfo=said_at.tzinfo)
         subject = what[0].lower() + what[1:] if what.split()[0].istitle() else what
         subject = re.sub(r"^(?:the|a|an) ", "", subject)
+        subject = re.sub(r"^(feature|module|option|add-on|plug-?in|pilot|trial) ([\w.-]+)$", r"\1 “\2”", subject)
         sentence = f"The {subject} is {hit['state'].casefold()} for the customer until {when.day.isoformat()}."
         if faults(sentence):
             continue
