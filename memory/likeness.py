@@ -40,6 +40,10 @@ _OPPOSITE_MARKS = [
     frozenset(pair)
     for pair in (("may", "must"), ("some", "all"), ("some", "most"), ("all", "most"), ("customer", "team"))
 ]
+# Little words that turn round what stands beside them: opted in and opted out.
+_OPPOSITE_PARTICLES = [
+    frozenset(pair) for pair in (("in", "out"), ("on", "off"), ("up", "down"), ("inside", "outside"))
+]
 # Marks that come and go with the wording: an order and a "must" are one.
 _EASY = frozenset(["must", "all"])
 # Prepositions that change what is said even where every other word stays.
@@ -156,7 +160,12 @@ class _Both:
         one, two = self.one, self.two
         if (one.denials - two.denials) % 2 or _replaces(one, two) or _replaces(two, one):
             return "denial"
-        if self.opposed or _exclude(one.marks, two.marks) or ("formerly" in one.marks) != ("formerly" in two.marks):
+        if (
+            self.opposed
+            or self._turns_round()
+            or _exclude(one.marks, two.marks)
+            or ("formerly" in one.marks) != ("formerly" in two.marks)
+        ):
             return "opposites"
         if self.differing:
             return f"{self.differing[0]}s"
@@ -229,11 +238,26 @@ class _Both:
             return False
         if self.language in ("zh", "ja") and max(len(self.left), len(self.right)) <= 1:
             return False  # one character is rarely a word
-        gaps = [
-            {sum(1 for places in self.frame if places[side] < term.at) for term in terms}
-            for side, terms in enumerate((self.left, self.right))
+        return bool({self._gap(0, term.at) for term in self.left} & {self._gap(1, term.at) for term in self.right})
+
+    def _gap(self, side: int, at: int) -> int:
+        """Between which common words the word `at` stands."""
+        return sum(1 for places in self.frame if places[side] < at)
+
+    def _turns_round(self) -> bool:
+        """Whether one says "in" where the other says "out", in the same place of the same frame."""
+        if self.frame_share < FRAME:
+            return False
+        kept = [{places[side] for places in self.frame} for side in (0, 1)]
+        rest = [
+            {(self._gap(side, at), word) for at, word in enumerate(reading.frame) if at not in kept[side]}
+            for side, reading in enumerate((self.one, self.two))
         ]
-        return bool(gaps[0] & gaps[1])
+        return any(
+            gap == other and frozenset((word, turned)) in _OPPOSITE_PARTICLES
+            for gap, word in rest[0]
+            for other, turned in rest[1]
+        )
 
     def _exact(self) -> list[tuple[Term, Term]]:
         return [(self.one.terms[a], self.two.terms[b]) for a, b, how in self.pairs if how == 1.0]

@@ -47,8 +47,9 @@ def test_a_vector_alone_never_merges() -> None:
 
 def test_a_contradiction_is_one_only_where_the_two_are_about_the_same() -> None:
     """The floor of 0.6 on the cosine, unless the frame is the same word by word."""
-    one, two = "Questions about customs go to Kira", "For customs, Jonas is the one to ask"
-    assert compare(one, two, lambda: 0.59).verdict == DIFFERENT
+    reworded = ("The upload limit is 20 MB", "Uploads are limited to 50 megabytes")
+    assert compare(*reworded, lambda: 0.61).verdict == CONFLICTS
+    assert compare(*reworded, lambda: 0.59).verdict == DIFFERENT
     framed = ("Secrets are kept in Vault", "Secrets are kept in Doppler")
     assert compare(*framed, lambda: 0.55).verdict == CONFLICTS
 
@@ -106,6 +107,9 @@ def test_what_differs_in_one_place_is_never_counted_as_the_same(one: str, two: s
         ("Ana owns the billing module", "Ben owns the billing module", True),
         ("Run migrations before the deploy", "Do not run migrations before the deploy", True),
         ("Catalogue goes to print on March 8", "Catalogue goes to print on March 9", True),
+        ("Use pnpm, not npm", "Use npm, not pnpm", True),
+        ("Use pnpm instead of npm", "Use npm", True),
+        ("Customer opted in to marketing", "Customer opted out of marketing", True),
         (
             "We picked Redis over RabbitMQ for the kiosk queue",
             "We picked Mapbox over Leaflet for the store finder",
@@ -117,6 +121,18 @@ def test_what_differs_in_one_place_is_never_counted_as_the_same(one: str, two: s
 )
 def test_a_pattern_filled_in_twice_is_no_contradiction(one: str, two: str, conflict: bool) -> None:
     assert (verdict(one, two) == CONFLICTS) is conflict
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Priya approves budget requests", "Priya approves holiday requests"),
+        ("The sensor reports humidity", "The sensor ignores humidity"),
+        ("New hires get their laptop on day one", "New hires get their badge on day one"),
+    ],
+)
+def test_one_word_in_a_frame_that_stays_makes_two_facts(one: str, two: str) -> None:
+    assert compare(one, two, lambda: 0.9).verdict == DIFFERENT
 
 
 def test_more_said_is_shown_beside_and_told() -> None:

@@ -321,7 +321,12 @@ def test_a_sibling_of_something_rejected_is_proposed(shop: Cast, customer: Subje
     [
         # All but one word of it, and one word more.
         ("Orders of the Lyon shop leave by courier on time", "Orders of the Lyon shop leave by courier insured"),
-        # A figure more, among many words in common.
+        # A word more, among many in common.
+        (
+            "The nightly backup of the orders database goes to the Frankfurt bucket",
+            "The nightly backup of the orders database goes encrypted to the Frankfurt bucket",
+        ),
+        # A figure more.
         (
             "The nightly backup of the orders database goes to the Frankfurt bucket",
             "The nightly backup of the orders database goes to the Frankfurt bucket in 3 parts",
