@@ -8,10 +8,11 @@ cosine is one signal where the words leave it open. How well that works: docs/re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from memory.likeness_order import common_run, is_exchange, is_when, runs_backwards, stretches
 from memory.likeness_terms import LETTER, MOST_CHARS, Reading, Term, language_of_both, read
 from memory.likeness_vocabulary import exclusive, vocabulary
 
@@ -48,9 +49,6 @@ _OPPOSITE_PARTICLES = [
 _EASY = frozenset(["must", "all"])
 # Prepositions that change what is said even where every other word stays.
 _TELLING = frozenset(["by", "from", "to", "until", "since", "over", "under", "behind", "against"])
-_WHEN = frozenset(
-    ["hourly", "daily", "nightly", "weekly", "monthly", "yearly", "morning", "noon", "afternoon", "evening"]
-)
 _MEANS = frozenset(
     ["email", "phone", "sms", "post", "fax", "chat", "transfer", "express", "default", "manually", "card"]
 )
@@ -130,7 +128,7 @@ class _Both:
     @cached_property
     def frame(self) -> list[tuple[int, int]]:
         """The words, as they stand, that both have in the same order: their places in the two."""
-        return _common_run(self.one.frame, self.two.frame)
+        return common_run(self.one.frame, self.two.frame)
 
     @cached_property
     def frame_share(self) -> float:
@@ -172,7 +170,7 @@ class _Both:
         if _exclude(one.parties, two.parties):
             return "parties"
         turned = any(frozenset((a.via, b.via)) in _OPPOSITE_VIAS for a, b in self._exact())
-        return "order" if turned or _runs_backwards(one, two) or self._swaps_roles() else ""
+        return "order" if turned or runs_backwards(one, two) or self._swaps_roles() else ""
 
     def is_about_one_thing(self, why: str) -> bool:
         """Whether what differs makes the two contradict each other: all else is shared, and one place differs."""
@@ -189,7 +187,7 @@ class _Both:
         if why == "denial":
             return not self.differing
         only_figures = all(term.kind == "figure" for term in (*self.left, *self.right) if term.is_strong)
-        return only_figures or why in ("order", "parties") or max(_stretches(self.left), _stretches(self.right)) <= 1
+        return only_figures or why in ("order", "parties") or max(stretches(self.left), stretches(self.right)) <= 1
 
     def is_word_for_word(self) -> bool:
         """Whether nothing of weight is left over, and all of it stands in the same relation."""
@@ -277,44 +275,10 @@ class _Both:
             return any({a.via, b.via} == {"by", ""} and a.is_name for a, b in zip(one[1:], two[1:], strict=True))
         differ = [at for at, (a, b) in enumerate(zip(values, others, strict=True)) if a != b]
         part = slice(differ[0], differ[-1] + 1)
-        return _is_exchange(one[part], two[part], bool(_JOINS & {*self.one.frame}))
+        return is_exchange(one[part], two[part], bool(_JOINS & {*self.one.frame}))
 
 
 # Parts ---------------------------------------------------------------------------------------------------------------
-
-
-def _is_exchange(one: Sequence[Term], two: Sequence[Term], joins: bool) -> bool:
-    """Whether the one is X M Y and the other Y M X, with X and Y in the same construction."""
-    values, others = [term.value for term in one], [term.value for term in two]
-    for doer, middle, done in _cuts(values, others):
-        x, y = one[:doer], one[doer + middle :]
-        turned_y, turned_x = two[:done], two[done + middle :]
-        if all(_is_when(term) for term in x) or all(_is_when(term) for term in y):
-            continue
-        if not middle and (joins or not all(term.is_name for term in (*x, *y))):
-            continue
-        if _stands(x) == _stands(turned_y) and _stands(y) == _stands(turned_x):
-            return True
-    return False
-
-
-def _cuts(one: Sequence[str], two: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """The sizes of X, M and Y wherever `one` is X M Y and `two` is Y M X."""
-    size = len(one)
-    for doer in range(1, size):
-        if one[:doer] != two[size - doer :]:
-            continue
-        for done in range(1, size - doer + 1):
-            if one[size - done :] == two[:done] and one[doer : size - done] == two[done : size - doer]:
-                yield doer, size - doer - done, done
-
-
-def _stands(part: Sequence[Term]) -> tuple[str, bool]:
-    return part[0].via, part[-1].owns
-
-
-def _is_when(term: Term) -> bool:
-    return term.kind == "figure" or term.value in _WHEN
 
 
 def _telling(term: Term) -> str:
@@ -323,7 +287,7 @@ def _telling(term: Term) -> str:
 
 def _is_doer(term: Term) -> bool:
     """Whether it is who does it ("by the gateway"), and not by what means or when ("by e-mail", "by Friday")."""
-    return term.via == "by" and not _is_when(term) and term.value not in _MEANS
+    return term.via == "by" and not is_when(term) and term.value not in _MEANS
 
 
 def _replaces(one: Reading, two: Reading) -> bool:
@@ -392,37 +356,3 @@ def _both_have(kind: str, left: Sequence[Term], right: Sequence[Term]) -> bool:
 
 def _weight(terms: Iterable[Term]) -> float:
     return sum(term.weight for term in terms)
-
-
-def _runs_backwards(one: Reading, two: Reading) -> bool:
-    """Whether the two put the same events in opposite order."""
-    if not (one.first and one.then and two.first and two.then):
-        return False
-    straight = len(one.first & two.first) + len(one.then & two.then)
-    return len(one.first & two.then) + len(one.then & two.first) > straight
-
-
-def _stretches(terms: Sequence[Term]) -> int:
-    """How many stretches of a statement these make: a name of two words is one."""
-    places = sorted(term.at for term in terms)
-    return sum(1 for at, place in enumerate(places) if at == 0 or place != places[at - 1] + 1)
-
-
-def _common_run(one: Sequence[str], two: Sequence[str]) -> list[tuple[int, int]]:
-    """The longest run of words, gaps allowed, that stands in both in the same order, as pairs of places."""
-    lengths = [[0] * (len(two) + 1) for _ in range(len(one) + 1)]
-    for a in range(len(one) - 1, -1, -1):
-        for b in range(len(two) - 1, -1, -1):
-            same = one[a] == two[b]
-            lengths[a][b] = lengths[a + 1][b + 1] + 1 if same else max(lengths[a + 1][b], lengths[a][b + 1])
-    found: list[tuple[int, int]] = []
-    a = b = 0
-    while a < len(one) and b < len(two):
-        if one[a] == two[b]:
-            found.append((a, b))
-            a, b = a + 1, b + 1
-        elif lengths[a + 1][b] >= lengths[a][b + 1]:
-            a += 1
-        else:
-            b += 1
-    return found
