@@ -23,6 +23,7 @@ from memory.transcript import Candidate, Seen
 CASES = Path(__file__).resolve().parent.parent / "tests" / "cases"
 PUBLIC = Path(__file__).resolve().parents[2] / "shared" / "cases" / "distill_gold_real.jsonl"
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
+SHORT_AT = datetime(2026, 11, 12, 15, 0, tzinfo=UTC)  # when the short sessions were said, as their dates want it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def _talk(lines: Sequence[Sequence[Any]]) -> list[Seen]:
             tool="" if kinds[name] == "message" else rest[1] if len(rest) > 1 else "Bash",
             exit_code={"ok": 0, "fail": 1}.get(name),
             is_error=name == "fail",
+            occurred_at=SHORT_AT,
         )
         for ref, (name, *rest) in enumerate(lines)
     ]

@@ -255,7 +255,12 @@ def _is_lasting(clause: str) -> bool:
 
 def _is_order(clause: str) -> bool:
     """Under a frame anything counts but a mere report ("from now on the job runs hourly" is no wish)."""
-    return not re.match(r"(?:the|a|an|it|they|he|she|there|this|that|our|my)\b", clause, re.IGNORECASE)
+    return not re.match(
+        r"(?:the|a|an|it|they|he|she|there|this|that"
+        r"|(?:our|my)(?! (?:\w+ )?(?:invoices?|bills?|statements?|letters?|receipts?|parcels?|orders)\b))\b",
+        clause,
+        re.IGNORECASE,
+    )
 
 
 def _candidate(session: Session, wish: str, quote: Quote) -> Candidate | None:
