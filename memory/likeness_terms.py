@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from memory.languages import language_of
 from memory.likeness_figures import FIGURES, WEEKDAYS, figure, month_word, spelled
@@ -232,9 +233,11 @@ def read(text: str, language: str) -> Reading:
     tokens = list(_tokens(text, language, known))
     reader = _Reader(language, known)
     joined = list(_joined(tokens, known))
+    # Pauses are no words: of each token its place among the words.
+    places = list(accumulate((token.kind != "pause" for token in tokens), initial=0))
     before = ""
     for place, (at, token) in enumerate(joined):
-        reader.take(token, at, before, joined[place + 1][1].text if place + 1 < len(joined) else "")
+        reader.take(token, places[at], before, joined[place + 1][1].text if place + 1 < len(joined) else "")
         before = "pause" if token.kind == "pause" else token.text.casefold()
     first, then = reader.ordered()
     return Reading(

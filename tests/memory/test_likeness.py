@@ -168,6 +168,11 @@ def test_any_text_can_be_compared() -> None:
         assert compare(one, two).verdict in (SAME, SAME_THING, CONFLICTS, DIFFERENT)
 
 
+def test_a_term_knows_its_place_among_the_words() -> None:
+    reading = read("In short, the parcel, once more, goes to Hamburg", "en")
+    assert [reading.frame[term.at] for term in reading.terms] == [term.surface for term in reading.terms]
+
+
 def test_reading_grows_with_the_text_and_no_faster() -> None:
     """What would make a pattern search for ever is cut: terms stay within what was read."""
     for hostile in ("-" * 50_000, "/" * 50_000, "a-" * 25_000, "1," * 25_000, "not " * 12_500, "before after " * 4_000):
