@@ -63,7 +63,7 @@ STEPS = (
     Step("60 days to pay", only="sales"),
     Step("lives in Leeds", only="sales"),
     Step("/app/refunds/"),
-    Step("Only in the morning", "reject", {"reason": "vague"}),
+    Step("will send the offer", "reject", {"reason": "dated"}),
 )
 # (session, what its agent is about to do): each is told what is known before it begins.
 BRIEFED = {

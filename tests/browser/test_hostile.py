@@ -118,7 +118,7 @@ def test_the_cards_work_in_the_midst_of_it(house: House) -> None:
         page.keyboard.press("x")
         expect(page.locator(".reasons")).to_be_visible()
         page.keyboard.press("8")
-        expect(page.locator(f"#{before}")).to_have_count(0)
+        expect(page.locator(f"#{before}")).to_have_count(0, timeout=20_000)
         expect(page.locator("h1")).to_be_focused()
         assert faults(page, before) == []
     # A sentence that hides characters cannot be approved.

@@ -58,6 +58,7 @@ FIXES: dict[str, tuple[tuple[Line, ...], str]] = {
 SAYINGS: list[tuple[str, str, str]] = [
     ("user_preference", "Please always run the linter before you commit.", "Always run the linter before you commit."),
     ("user_preference", "I prefer tabs over spaces.", "The user prefers tabs over spaces."),
+    ("user_preference", "Please write me an e-mail instead of calling.", "Write the customer an e-mail instead of calling."),
     ("user_preference", "We use pnpm here, not npm.", "We use pnpm here, not npm."),
     ("user_preference", "Please don't add comments to the code unless I ask.", "Don't add comments to the code unless the user asks."),
     ("user_preference", "In future, write the docs in British English.", "Write the docs in British English."),

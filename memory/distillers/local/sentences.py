@@ -95,7 +95,8 @@ REPORTED = any_of(
     r"^(?:please )?(?:write|draft|compose|add|put|insert|send|reply with) (?:a|an|the|this|another"
     r"|me)?\s*(?:\w+ )?(?:line|sentence|note"
     r"|comment|readme|text|section|letter|e-?mail|mail|message|post|tweet|reply|announcement|invitation|prompt"
-    r"|story|poem)\b",
+    # "… instead of calling" says how to be reached, not what to write.
+    r"|story|poem)\b(?!,? (?:instead of|rather than|(?:but |and )?(?:not|do not|don't|never|only))\b)",
     r"\b(?:according to|i (?:read|heard)|dice que|dijo que|sagt(?:e)?,? dass|er sagt|sie sagt|dit que"
     r"|il dit|elle dit)\b",
     r"\b(?:mein|meine|unser|unsere|der|die) (?:chef|chefin|kolleg\w*|frau|mann|nachbar\w*|freund\w*|kunde"
