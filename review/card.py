@@ -237,6 +237,8 @@ def _flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agen
         flags.append(Flag("The quote is not in its source.", "It cannot be approved; reject it, or write it anew."))
     if has_hidden(fact.text):
         flags.append(Flag("Hidden characters in the sentence.", "Edit them out before you approve."))
+    if fact.valid_to is not None:
+        flags.append(Flag("It was said before what is known.", "Approved, it becomes history; what is known stays."))
     for category in dict.fromkeys(found.get("category", "") for found in fact.findings):
         if category in SENSITIVE:
             flags.append(Flag(f"{SENSITIVE[category]}.", "Approve it only for the agents that need it."))

@@ -285,6 +285,13 @@ def test_an_old_complaint_does_not_outlive_its_answer(cast: Cast, due: Fact, now
     assert "Complaint" not in desk(signed_in(cast.rita))
 
 
+def test_an_older_statement_says_that_it_becomes_history(cast: Cast, now: datetime) -> None:
+    with tenancy.project(cast.project.pk):
+        factories.approved(cast.project, cast.rita, "On the Business plan.", key="customer_fact:plan")
+        older = factories.proposal(cast.project, "On the Basic plan.", key="customer_fact:plan", valid_to=now)
+    assert "It was said before what is known." in desk(signed_in(cast.rita), older)
+
+
 def test_a_standing_brief_names_the_memories_it_stands_for(cast: Cast) -> None:
     with tenancy.project(cast.project.pk):
         parts = [
