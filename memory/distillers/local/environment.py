@@ -230,6 +230,8 @@ def _needed(session: Session, sentence: Sentence) -> Candidate | None:
 def _is_so(session: Session, sentence: Sentence) -> Candidate | None:
     """ "The cluster is called X, not Y"; "the staging database listens on port 5433"."""
     whole = without_openers(sentence.text)
+    if re.match(r"it(?:'s| is)(?: now)? called\b", whole, re.IGNORECASE):
+        whole = resolved(session, sentence, re.sub(r"^it's", "it is", whole, flags=re.IGNORECASE))
     place = re.match(r"(?:in|on) (?P<name>production|prod|staging|test|ci|dev)\b,?\s+(?=[\w])", whole, re.IGNORECASE)
     whole = whole[place.end() :] if place else whole
     # "One thing: the queue runs on …": what stands behind the colon, where the whole says nothing.

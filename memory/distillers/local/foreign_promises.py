@@ -32,6 +32,18 @@ class _Tongue:
     on_day: str = ""  # … and where a day was
 
 
+_DECLINED = any_of(
+    r"\b(?:geht|passt) (?:mir |leider |da )*nicht\b|\bbin (?:ich )?(?:da )?(?:nicht (?:da|zu hause)|verreist"
+    r"|im urlaub|weg)\b",
+    r"\bno (?:puedo|estaré|estoy|me viene)\b|\bimposible\b|\bpas possible\b|\bje ne (?:peux|serai|suis) pas\b"
+    r"|\b(?:absent|indisponible)\w*\b",
+    r"不行|没空|不在家|不方便|来不了|不在|都合が(?:悪|つか)|無理|できません|いません",
+)
+_THEN = re.compile(r"^(?:では|それでは|那么|那)[、，,]?(?=\d|[今明来下本])")
+_INSTEAD = any_of(
+    r"^(?:dann|entonces|alors|donc|à la place|stattdessen)\b|^(?:那|では|それでは|改为)|^(?:失礼しました"
+    r"|申し訳ありません)[。、]?"
+)
 _LOOKING = r"(?:prüf|schau|seh|versteh|hoff|könn|möcht|muss|müss|kann|wär|würd|hätt|hab|bin|sind|war|glaub|denk)"
 _TONGUES = {
     "de": _Tongue(
@@ -109,15 +121,27 @@ def read(session: Session) -> Iterator[Candidate]:
     """What was promised or asked for in the sentence's own language; English has a rule of its own."""
     if session.is_coding:
         return
+    made: list[tuple[Sentence, Candidate]] = []
     for said in sorted((*session.said_by_user, *session.said_by_assistant), key=lambda one: (one.at, one.start)):
         language = language_of(said.text)
         tongue = _TONGUES.get(language)
         if tongue is not None and said.is_firm and (candidate := _candidate(session, said, tongue, language)):
-            yield candidate
+            if _INSTEAD.match(said.text):
+                made = [(one, told) for one, told in made if one.seen.role != said.seen.role or one.at == said.at]
+            made.append((said, candidate))
+    yield from (candidate for said, candidate in made if not _is_declined(session, said))
+
+
+def _is_declined(session: Session, promise: Sentence) -> bool:
+    """Whether the customer's next message says that support's promise does not suit."""
+    answer = [said for said in session.said_by_user if said.at > promise.at]
+    return promise.seen.role == "assistant" and any(
+        _DECLINED.search(said.text) for said in answer if said.at == answer[0].at
+    )
 
 
 def _candidate(session: Session, said: Sentence, tongue: _Tongue, language: str) -> Candidate | None:
-    body = without_openers(said.text)
+    body = _THEN.sub("", without_openers(said.text))
     said_at = session.moment(said.seen)
     by_user = said.seen.role == "user"
     when = dates.find(body, said_at)

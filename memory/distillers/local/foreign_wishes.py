@@ -78,6 +78,8 @@ WISH = patterns(
     r"|希望します",
 )
 HOUSE_RULE = patterns(
+    r"^in (?:diesem|unserem) \w+ \w+en wir (?:nie|immer|nur|stets|keine?)\b|^(?:hier|bei uns) \w+en wir (?:nie"
+    r"|immer|nur|stets|keine?)\b",
     r"^(?:les?|la|nos|notre) [\w -]{2,40}? (?:restent?|vont|va|sont|est) toujours (?:dans|en|à|sur)\b",
     r"^(?:der|die|das|alle|unsere) [\w -]{2,40}? (?:liegt|liegen|gehört|gehören|kommt|kommen|bleibt"
     r"|bleiben) immer (?:in|nach|unter|auf)\b",

@@ -199,7 +199,7 @@ def _wishes(sentence: Sentence) -> Iterator[tuple[str, Quote]]:
     framed = any(hit is not None for hit in (wishes.FRAME.match(body), wishes.FRAME_END.search(body)))
     framed = framed or wishes.FRAME_INSIDE.search(body) is not None
     body = wishes.FRAME_END.sub("", wishes.FRAME.sub("", body))
-    if not framed and _TASK.match(body) and not _is_lasting(_SPLITS.split(body)[0].split(",")[0]):
+    if not framed and _TASK.match(body) and not _is_lasting(_SPLITS.split(body)[0]):
         return  # "make a table, always with the method first": it holds for that table
     for piece in re.split(r";\s+", body):
         lasting = framed

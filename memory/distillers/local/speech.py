@@ -18,6 +18,16 @@ BARE_WORDS = 4
 EARLY, LEAST_WORDS = 20, 4
 _REST = re.compile(r"\s*[:;,–—-]\s*(?=\w)")
 
+# What was said before is no longer so.
+OLD = any_of(
+    r"^(?:hm+,? )?(?:no,? )?(?:that|this|it)(?:'s| is| was) (?:the )?(?:old|wrong|other|outdated|previous)\b"
+    r"|^wrong (?:one|file|name|port|host)\b",
+    r"^(?P<name>[\w./:-]+) (?:is|was) (?:only )?(?:the|its|an|our) (?:old|former|previous|wrong) (?:name|one"
+    r"|address|host|port|path|file)\b",
+    r"^(?:nein,? )?das (?:ist|war) (?:der|die|das) (?:alte|falsche)\w*\b|^(?:no,? )?(?:ese|esa|eso) (?:es"
+    r"|era) (?:el|la) (?:viej|antigu|equivocad)\w+"
+    r"|^(?:non,? )?c['’](?:est|était) l['’]ancien\w*\b|^(?:不对，?)?那是旧的|^それは古い",
+)
 # The speaker was wrong in the message before.
 CORRECTED = any_of(
     r"^(?:correction|i was wrong|that was wrong|my mistake|i stand corrected|on second (?:thought|look)"
@@ -59,6 +69,8 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
                 _withdraw(told, sentence)
                 if (rest := _said_instead(sentence)) is not None:
                     told[-1].append(rest)
+            elif old := OLD.match(without_openers(sentence.text)):
+                _withdraw_old(told, old)
             elif CORRECTED.match(sentence.text) and told[-1]:
                 told[-1][-1] = replace(told[-1][-1], is_meant=False)
             elif CORRECTED.match(sentence.text) and len(told) > 1:
@@ -66,6 +78,17 @@ def what_stands(messages: Iterable[list[Sentence]]) -> Iterator[Sentence]:
             told[-1].append(sentence)
     for message in told:
         yield from message
+
+
+def _withdraw_old(told: list[list[Sentence]], old: re.Match[str]) -> None:
+    """What named the old thing, else the sentence before."""
+    if name := old["name"]:
+        for message in told:
+            message[:] = [replace(one, is_meant=False) if name in one.text else one for one in message]
+    elif told[-1]:
+        told[-1][-1] = replace(told[-1][-1], is_meant=False)
+    elif len(told) > 1 and told[-2]:
+        told[-2][-1] = replace(told[-2][-1], is_meant=False)
 
 
 def _said_instead(sentence: Sentence) -> Sentence | None:

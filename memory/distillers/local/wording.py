@@ -23,6 +23,7 @@ _OPENER = re.compile(
     r"|^(?:yeah|yep|yup|yes|no|nah|ok|okay|oh|ah|well|so|then)\s+(?=(?:you|we|the|i|it|please|always|never|our|use"
     r"|don't|do)\b)"
     r"|^(?:好的?|嗯|哦|噢|对了?|是的|另外|还有|顺便|谢谢|没问题|行|はい|ええ|なるほど|あと|それと|ちなみに|了解"
+    r"|では|それでは|那么?|失礼しました"
     r"|ありがとう(?:ございます)?)[，,。.、！!：:]\s*",
     re.IGNORECASE,
 )
