@@ -14,6 +14,8 @@ from memory.distillers.hosted.calls import (
     Reply,
     Trouble,
     counted,
+    ended,
+    is_count,
     outcome_of,
     retry_after,
     since,
@@ -40,6 +42,7 @@ def _plain(ask: Ask) -> dict[str, Any]:
 
 # Models that always think (Opus 5.5, Sonnet 5.5, Fable 5.1) refuse a forced tool; models before 4.5 know no schema.
 SHAPES: tuple[Shape, ...] = (_forced_tool, _json_schema, _plain)
+_ENDS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
 # Which shape a model of an address took, for this process: each refusal is asked for once.
 _taken: dict[tuple[str, str], int] = {}
 
@@ -100,18 +103,21 @@ class AnthropicModel:
 
 def _reply(message: Message, ask: Ask, milliseconds: int) -> Reply:
     # A gateway may answer with anything: what is not there is read as nothing.
-    blocks = getattr(message, "content", None) or []
+    blocks = getattr(message, "content", None)
+    blocks = blocks if isinstance(blocks, list) else []
     given = [block.input for block in blocks if getattr(block, "type", "") == "tool_use"]
-    said = "".join(getattr(block, "text", "") or "" for block in blocks if getattr(block, "type", "") == "text")
+    words = [getattr(block, "text", None) for block in blocks if getattr(block, "type", "") == "text"]
+    said = "".join(word for word in words if isinstance(word, str))
     text = json.dumps(given[0], ensure_ascii=False) if given else said
     usage = getattr(message, "usage", None)
-    cached = [getattr(usage, f"cache_{kind}_input_tokens", 0) or 0 for kind in ("creation", "read")]
+    told: Any = getattr(usage, "input_tokens", None)
+    if is_count(told):
+        cached = [getattr(usage, f"cache_{kind}_input_tokens", 0) for kind in ("creation", "read")]
+        told += sum(count for count in cached if is_count(count))
     return Reply(
         text,
-        {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}.get(
-            getattr(message, "stop_reason", None) or "", "end"
-        ),
-        sum(cached) + counted(getattr(usage, "input_tokens", None), ask.system, *(turn for _, turn in ask.turns)),
+        ended(getattr(message, "stop_reason", None), _ENDS),
+        counted(told, ask.system, *(turn for _, turn in ask.turns)),
         counted(getattr(usage, "output_tokens", None), text),
         milliseconds,
     )

@@ -17,6 +17,8 @@ from memory import tokens
 # Connecting is quick or dead; an answer of 8,000 tokens takes a minute or two.
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 120.0
+# Far more than one call takes of any model; the books hold no number of any size.
+MOST_TOKENS = 100_000_000
 
 # Troubles that say nothing about the session: the same question may be asked again later, as often as need be.
 WAITS = frozenset({"rate_limited", "unavailable", "timeout", "bad_key", "no_model", "no_credit"})
@@ -107,8 +109,18 @@ def _moment(written: str) -> datetime | None:
 
 
 def counted(told: Any, *texts: str) -> int:
-    """Tokens as the provider counted them, else our own count: a call must not look free."""
-    return told if isinstance(told, int) else sum(tokens.count(text) for text in texts)
+    """Tokens as the provider counted them, else our own count: a call must not look free, nor pay another one back."""
+    return told if is_count(told) and told > 0 else sum(tokens.count(text) for text in texts)
+
+
+def is_count(told: Any) -> bool:
+    """Whether a provider's number can be a count of tokens."""
+    return type(told) is int and 0 <= told <= MOST_TOKENS
+
+
+def ended(told: Any, words: Mapping[str, str]) -> str:
+    """Why a reply ended, by the provider's own words for it; a reason nobody knows is `end`."""
+    return words.get(told, "end") if isinstance(told, str) else "end"
 
 
 def since(started: float) -> int:

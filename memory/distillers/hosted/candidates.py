@@ -19,6 +19,7 @@ from memory.transcript import Candidate, Quote, Seen
 from memory.types import OTHER, TYPES, FactType
 
 MOST_QUOTES = 3
+YEARS = range(1900, 2200)  # near the ends of the calendar a day more has no date
 GRACE = timedelta(days=14)  # a commitment is of use a little after its day
 KEY_LIMIT = 200
 VALUE_LIMIT = 1_000  # characters of its JSON
@@ -161,14 +162,16 @@ def _value(said: Said, type_: str, due: datetime | None) -> Any:
 
 
 def _moment(written: str, zone: tzinfo) -> datetime | None:
-    """A day is over at its end, where the session was. What is no date is none."""
+    """A day is over at its end, where the session was. What is no date, or one of no calendar in use, is none."""
     try:
         if len(written) <= 10:
-            return datetime.combine(date.fromisoformat(written), time(23, 59, 59), zone).astimezone(UTC)
-        moment = datetime.fromisoformat(written)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+            moment = datetime.combine(date.fromisoformat(written), time(23, 59, 59), zone)
+        else:
+            moment = datetime.fromisoformat(written)
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return moment if moment.year in YEARS else None
 
 
 def _untrusted(candidate: Candidate, by_ref: Mapping[int, Seen]) -> str:

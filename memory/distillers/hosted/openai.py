@@ -13,6 +13,7 @@ from memory.distillers.hosted.calls import (
     Reply,
     Trouble,
     counted,
+    ended,
     outcome_of,
     retry_after,
     since,
@@ -102,11 +103,12 @@ class OpenAIModel:
 
 def _reply(completion: Any, ask: Ask, milliseconds: int) -> Reply:
     # A compatible server may answer with anything: what is not there is read as nothing.
-    choice = next(iter(getattr(completion, "choices", None) or []), None)
+    choices = getattr(completion, "choices", None)
+    choice = next(iter(choices), None) if isinstance(choices, list) else None
     message = getattr(choice, "message", None)
     refusal = getattr(message, "refusal", None)
     text = _text(getattr(message, "content", None)) or (refusal if isinstance(refusal, str) else "")
-    stop = {"length": "length", "content_filter": "refusal"}.get(getattr(choice, "finish_reason", None) or "", "end")
+    stop = ended(getattr(choice, "finish_reason", None), {"length": "length", "content_filter": "refusal"})
     usage = getattr(completion, "usage", None)
     return Reply(
         text,
