@@ -161,6 +161,37 @@ def test_what_is_over_is_told_as_history() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("CAL-881 closed", "solved"),
+        ("CAL-881 could not be closed", "open"),
+        ("CAL-882 closed", "open"),
+        ("CAL-881 reopened, was closed", "open"),
+    ],
+)
+def test_a_problem_is_solved_when_a_tool_says_so_of_its_number(said: str, state: str) -> None:
+    found = read(
+        user("The app shows an empty calendar on my tablet."),
+        say("I opened ticket CAL-881. Please turn off the battery saver."),
+        user("Now all appointments are there."),
+        run("close_ticket CAL-881", "desk"),
+        ok(said, "desk"),
+    )
+    assert [one.value["state"] for one in found if one.type == "problem"] == [state]
+
+
+def test_an_edit_by_a_program_is_no_cure() -> None:
+    refused = 'pg_dump: error: could not translate host name "db-1" to address: Name or service not known'
+    found = texts(
+        run("bash scripts/dump.sh"),
+        fail(refused),
+        run("sed -i s/db-1/db-2/ scripts/dump.sh && bash scripts/dump.sh"),
+        ok("dump written"),
+    )
+    assert not [text for text in found if "has run" in text]
+
+
 def test_what_ends_on_a_day_is_dated_and_ends_with_it() -> None:
     found = read(user("We moved the database last week; the old host goes away next Friday."), say("ok"))
     assert [(one.text, str(one.expires_at)[:10]) for one in found] == [

@@ -16,7 +16,10 @@ _INSTALL_VERBS = words("install add get -S i")
 _EVERYDAY_FLAGS = words(
     "-y -q -qq --yes --no-install-recommends -D --save-dev --dev --save -S -g --global -U --upgrade -m"
 )
-_EVERYDAY = words("git rm mkdir cp mv touch chmod kill pkill killall cargo go npm npx tsc eslint ruff black prettier")
+_EVERYDAY = words(
+    "git rm mkdir cp mv touch chmod kill pkill killall cargo go npm npx tsc eslint ruff black prettier",
+    "sed perl awk tee patch ed ex",  # what edits a file is an edit, whoever made it
+)
 _EVERYTHING = words("ci sync update upgrade mod")
 _PREPARES = any_of(
     r"^(?:nvm|asdf|mise|rbenv|pyenv|rustup|corepack|sdk|volta) \w+",

@@ -14,7 +14,7 @@ from memory.distillers.local.wording import as_sentence, fits, plain, segment, w
 from memory.distillers.local.words import any_of
 from memory.languages import language_of
 from memory.lint import faults
-from memory.transcript import Candidate, Quote
+from memory.transcript import Candidate, Quote, Seen
 
 _KIND = r"(?P<kind>ticket|case|incident|bug|issue|report|incidencia|caso|vorgang|störung|dossier|工单|チケット)"
 _NUMBER = r"(?P<number>#?[A-Z]{0,6}-?\d{3,})"
@@ -79,6 +79,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _TICKET = re.compile(r"#?\b[A-Z]{1,6}-\d{2,}\b|#\d{3,}\b")
+_NOT_DONE = re.compile(r"\b(?:not|cannot|can't|unable|fail\w*|re-?open\w*|unresolved|unsolved)\b", re.IGNORECASE)
 _STATUS = re.compile(r"solved|fixed|resolved|closed|done", re.IGNORECASE)
 
 
@@ -116,9 +117,11 @@ def _opened(session: Session) -> Iterator[_Opened]:
 
 def _told(session: Session, one: _Opened, said_solved: list[Sentence]) -> Candidate | None:
     solved = next((told for told in said_solved if told.at > one.said.at), None)
-    state = "solved" if solved else "open"
+    closing = _closed_by_a_tool(session, one)
+    state = "solved" if solved or closing else "open"
     language = language_of(one.complaint.text)
-    day = session.moment((solved or one.said).seen).date().isoformat()
+    last = solved.seen if solved else closing[0] if closing else one.said.seen
+    day = session.moment(last).date().isoformat()
     complaint = resolved(session, one.complaint, _of_the_customer(one.complaint.text))
     what = as_sentence(_SINCE.sub("", complaint), language).rstrip(".。")
     shown = state if language == "en" else _STATES.get(language, {}).get(state, state)
@@ -128,7 +131,8 @@ def _told(session: Session, one: _Opened, said_solved: list[Sentence]) -> Candid
         text = as_sentence(f"{what} ({one.kind} {one.number}, {shown} {day})", language)
     if not fits(text) or faults(text):
         return None
-    quotes = (one.complaint.quote(), one.said.quote(), *((solved.quote(),) if solved else ()))
+    ended = (solved.quote(),) if solved else (closing[1],) if closing else ()
+    quotes = (one.complaint.quote(), one.said.quote(), *ended)
     return Candidate(
         "problem",
         f"problem:{segment(one.number)}",
@@ -136,8 +140,21 @@ def _told(session: Session, one: _Opened, said_solved: list[Sentence]) -> Candid
         text,
         quotes,
         "customer",
-        use="historical" if solved else "actionable",
+        use="historical" if state == "solved" else "actionable",
     )
+
+
+def _closed_by_a_tool(session: Session, one: _Opened) -> tuple[Seen, Quote] | None:
+    """Where a tool says, after it was taken up, that this very number is done."""
+    number = one.number.lstrip("#")
+    for step in session.steps:
+        if step.result is None or step.until < one.said.at or number not in step.result.text:
+            continue
+        text = step.result.text[:500]
+        found = _STATUS.search(text)
+        if found is not None and not _NOT_DONE.search(text) and (told := quote(step.result, found.group())):
+            return step.result, told
+    return None
 
 
 _STATES = {
