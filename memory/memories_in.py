@@ -187,10 +187,10 @@ def _learned(
     if len(text) > MAX_TEXT:
         raise Unfit("too_long")
     type_ = line.type.strip().casefold()
-    # What another store calls a category is no type of ours; an export of ours keeps what it says.
-    if type_ not in types and not line.own_id:
-        type_ = OTHER.name
     try:
+        if type_ not in types:
+            # What another store calls a category is no type of ours; an export of ours keeps what it says.
+            type_ = proposals.clean_type(line.type) if line.own_id else OTHER.name
         value = proposals.clean_value(line.value) if line.value is not None else text
         key = proposals.full_key(type_, line.key or _key_of(text))
     except proposals.BadProposal as bad:

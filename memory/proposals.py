@@ -85,7 +85,7 @@ def propose(
 
     Scope and lifetime are suggestions to the reviewer. A quote must stand word for word in this agent's own session.
     """
-    type = _type(type)
+    type = clean_type(type)
     if quote is not None and session is None:
         raise BadProposal("session", "session_needed", "A quote needs the session it was said in.")
     run = _session(agent, session, is_needed=quote is not None or subject is None)
@@ -120,7 +120,8 @@ def propose(
     return Proposed("counted", placed.fact)
 
 
-def _type(written: str) -> str:
+def clean_type(written: str) -> str:
+    """A type as it is kept. Raises BadProposal."""
     name = unicodedata.normalize("NFC", written).strip().casefold()
     unfit = not name.isprintable() or privacy.holds_invisible(name) or ":" in name
     if not name or len(name) > TYPE_LIMIT or unfit:
