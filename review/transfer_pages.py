@@ -83,7 +83,7 @@ def transfer(request: HttpRequest, membership: Membership) -> HttpResponse:
     if found.format == "csv" and not columns:
         return _ask(request, membership, form, found)
     if not found.lines:
-        form.add_error("file", "No memory was found in this file. docs/importers.md says what is read.")
+        form.add_error("file", "No memory was found in this file. docs/existing-memories.md says what is read.")
         return _page(request, membership, form, status=422)
     try:
         brought = memories_in.bring_in(

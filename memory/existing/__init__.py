@@ -1,4 +1,4 @@
-"""Readers of memories that were kept elsewhere: bytes in, plain lines out. Which file gives what: docs/importers.md.
+"""Readers of memories that were kept elsewhere: bytes in, plain lines out. What is read: docs/existing-memories.md.
 
 No ORM here; what becomes of the lines is `memory.memories_in`'s business.
 """

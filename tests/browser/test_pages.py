@@ -106,6 +106,24 @@ def test_every_page_is_whole_and_readable(house: House, theme: str, width: int) 
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_rows_of_a_table_are_seen_where_its_columns_are_told(house: House, width: int) -> None:
+    page = house.browser_of("rita", width=width)
+    page.goto(f"{house.home}/p/kinds/transfer")
+    table = (
+        "Number;Remark;Client\n1;Answers go out in German.;customer:cust_77\n2;Bills go out by post.;customer:cust_78\n"
+    )
+    page.get_by_label("File").set_input_files({"name": "n.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    page.get_by_role("button", name="Bring them in").click()
+    shown = page.get_by_role("region", name="The first rows")
+    expect(shown.get_by_text("Bills go out by post.")).to_be_visible()
+    frame, last = shown.bounding_box(), shown.locator("tr").last.bounding_box()
+    assert frame is not None
+    assert last is not None
+    assert last["y"] + last["height"] <= frame["y"] + frame["height"]
+    assert not faults(page, "columns")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_link_that_is_the_main_button_is_readable(house: House, theme: str) -> None:
     page = house.browser_of("rita", theme=theme)

@@ -1,4 +1,4 @@
-"""Existing memories in: Markdown bullets, CSV, JSON and JSONL. `docs/importers.md` says what is read."""
+"""Existing memories in: Markdown bullets, CSV, JSON and JSONL. `docs/existing-memories.md` says what is read."""
 
 from __future__ import annotations
 
