@@ -40,12 +40,14 @@ def keep_second(fact: Fact, person: Person, revision: int, beside: int, now: dat
 
 
 def keep_both(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
-    """The two do not exclude each other."""
+    """The two do not exclude each other. Raises NotAllowed where one of them would take the other's place."""
     known, batch = _other(fact, beside), uuid.uuid4()
     with transaction.atomic():
         decision = fact.approve(person, revision=revision, now=now, batch=batch)
         if known.status == Status.PROPOSED:
             known.approve(person, revision=known.revision, now=now, batch=batch)
+        if Fact.objects.filter(pk__in=[fact.pk, known.pk], status=Status.APPROVED).count() < 2:
+            raise NotAllowed(f"{fact.key} holds one value. Keep one of the two, or edit what this one is about.")
     return decision
 
 
@@ -76,6 +78,8 @@ def _other(fact: Fact, revision: int) -> Fact:
     known = fact.related
     if known is None or known.status not in (Status.APPROVED, Status.PROPOSED):
         raise NotAllowed("The memory beside this one is gone by now. Reload the page; this one stands alone.")
+    if known.pk == fact.pk or known.subject_id != fact.subject_id:
+        raise NotAllowed("The two are about different subjects, so one says nothing against the other.")
     if known.revision != revision:
         raise FactChanged(known)
     return known

@@ -100,6 +100,15 @@ class Card:
         return self.kind == Kind.STILL_TRUE
 
     @property
+    def may_keep_both(self) -> bool:
+        """Whether the memory beside it can hold as well: a key of one value holds one for the same readers."""
+        fact, other = self.fact, self.fact.related
+        if other is None or not fact.type_row.single_valued or (other.type, other.key) != (fact.type, fact.key):
+            return True
+        share_readers = fact.everyone or not set(fact.agent_ids).isdisjoint(other.agent_ids)
+        return other.everyone != fact.everyone or not share_readers
+
+    @property
     def confirm_words(self) -> str:
         """What the button of a live memory says: it names what it keeps."""
         return "Still true" if self.kind == Kind.STILL_TRUE else "It holds"
