@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from memory import memories_in, memories_out, short_ids
+from memory import memories_in, memories_out, rendering, short_ids
 from memory.existing import FIELDS, Found, Unreadable, read
 from memory.models import BadSubject, Session, SessionKind
 from projects import audit
@@ -56,7 +56,8 @@ class Upload(forms.Form):
             if file.size > LARGEST_UPLOAD:
                 self.add_error("file", "A file may have 2 MB here. Larger ones go in with manage.py import_memories.")
             else:
-                given["name"], given["data"] = file.name, file.read()
+                # It is shown again: no secret, nothing that nobody sees.
+                given["name"], given["data"] = rendering.clean_line(file.name), file.read()
         elif given.get("content"):
             given["data"] = given["content"].encode("utf-8", "surrogatepass")
         else:
