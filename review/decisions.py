@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from memory import brief, embedding_store, privacy, rendering, tokens
-from memory.models import BriefServed, Decision, Fact, NotAllowed, Relation, Status, Subject, Verb
+from memory.models import BriefServed, Decision, Fact, FactChanged, NotAllowed, Relation, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
@@ -88,6 +88,8 @@ def decide(
     elif verb == "approve":
         refuse_untrue(fact, edits.get("text", fact.text))
         replaces = fact.related if fact.relation == Relation.CHANGES and _is_live(fact.related) else None
+        if replaces is not None and form.get("beside", replaces.revision) != replaces.revision:
+            raise FactChanged(replaces)
         decision = fact.approve(person, revision=revision, now=now, replaces=replaces, **edits)
         words = "Approved"
     elif verb == "edit":

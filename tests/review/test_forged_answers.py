@@ -160,3 +160,27 @@ def test_undone_in_any_order_all_is_as_it_was_or_refused_whole(
         found = [Fact.objects.get(pk=one.pk) for one in (known, newer, third)]
         assert [one.status for one in found] == [Status.APPROVED, Status.PROPOSED, Status.PROPOSED]
         assert found[0].times_seen == 1
+
+
+def test_what_an_approval_replaces_is_what_was_seen(cast: Cast, now: Any) -> None:
+    with tenancy.project(cast.project.pk):
+        known = factories.approved(cast.project, cast.rita, "Pays within 30 days.", key="customer_fact:a", value="30")
+        newer = factories.proposal(
+            cast.project,
+            "Pays within 45 days.",
+            key="customer_fact:b",
+            value="45",
+            relation=Relation.CHANGES,
+            related=known,
+        )
+        seen = known.revision
+    client = signed_in(cast.rita)
+    page = client.get(f"/p/shop/review?card={newer.short_id}").content.decode()
+    assert f'name="beside" value="{seen}"' in page
+    with tenancy.project(cast.project.pk):
+        known.edit(cast.olga, revision=seen, now=now, text="Pays within 60 days.")
+        moved = known.revision
+    assert post(client, newer, "approve", beside=seen) == 409
+    assert [status for _, status, _ in states(cast)] == [Status.APPROVED, Status.PROPOSED]
+    assert post(client, newer, "approve", beside=moved) == 200
+    assert [status for _, status, _ in states(cast)] == [Status.SUPERSEDED, Status.APPROVED]
