@@ -45,7 +45,7 @@ class Upload(forms.Form):
         label="About",
         required=False,
         max_length=340,
-        help_text="Whom lines are about that name nobody: repo:orders-api. A bare name is a customer. Empty: the project.",
+        help_text="Whom lines are about that name nobody: repo:orders-api; customers by a bare id. Empty: the project.",
         widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "spellcheck": "false"}),
     )
 
