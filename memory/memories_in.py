@@ -105,10 +105,16 @@ def _not_ours(project: Project, lines: Iterable[MemoryLine], brought: Brought) -
     stored = {fact.pk: fact for fact in Fact.objects.filter(project=project, pk__in=set(own.values()))}
     for line in lines:
         fact = stored.get(own.get(line.number, 0))
-        if fact is not None and fact.fingerprint == _said(line):
+        if fact is not None and (fact.fingerprint == _said(line) or _is_flat(line, fact)):
             brought.outcomes["same"] += 1
         else:
             yield line
+
+
+def _is_flat(line: MemoryLine, fact: Fact) -> bool:
+    """Whether it is the memory as a table has it: everything but the value."""
+    flat = (line.type, line.key, rendering.one_line(line.text))
+    return line.value is None and flat == (fact.type, fact.key, fact.text)
 
 
 def _said(line: MemoryLine) -> str:

@@ -55,7 +55,11 @@ def _text(name: str, data: bytes) -> str:
         raise Unreadable(f"{name} is UTF-16; save it as UTF-8 and import it again.")
     if b"\x00" in data[:4096]:
         raise Unreadable(f"{name} is a binary file. Memories come as Markdown, CSV, JSON or JSONL.")
-    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").replace("\r\n", "\n")
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        # Read as something else, "Müller" would become a name that nobody has.
+        raise Unreadable(f"{name} is not UTF-8. Save it as UTF-8 and import it again.") from None
 
 
 def _looks_like(text: str) -> str:

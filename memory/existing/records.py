@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memory.existing.lines import Found, MemoryLine, Unreadable
@@ -34,13 +34,15 @@ def read(text: str, file_format: str) -> Found:
 
 
 def moment(written: Any) -> datetime | None:
-    """A time with its zone, UTC where it has none; None for what is no time."""
+    """A time with its zone, UTC where it has none; of a day alone its end; None for what is no time."""
     if not isinstance(written, str) or not written.strip():
         return None
     try:
         at = datetime.fromisoformat(written.strip())
     except ValueError:
         return None
+    if len(written.strip()) == len("2027-01-31"):
+        return at.replace(tzinfo=UTC) + timedelta(days=1)
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 

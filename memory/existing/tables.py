@@ -10,6 +10,8 @@ from memory.existing.lines import FIELDS, Found, MemoryLine, Unreadable
 from memory.existing.records import moment
 
 SAMPLE_ROWS = 5
+# By these a table is known as an export of ours.
+OWN_COLUMNS = frozenset({"id", "status", "type", "key", "text", "times_seen"})
 _DELIMITERS = ",;\t|"
 # Names that other programs, and people, give these columns.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -31,6 +33,7 @@ def read(text: str, columns: Mapping[str, str] | None) -> Found:
     if "text" not in found.guessed:
         return found
     places = {name: header.index(column) for name, column in found.guessed.items()}
+    own = header.index("id") if OWN_COLUMNS.issubset(header) else None
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
             continue
@@ -47,6 +50,7 @@ def read(text: str, columns: Mapping[str, str] | None) -> Found:
                 key=said.get("key", ""),
                 subject=said.get("subject", ""),
                 expires_at=moment(said.get("expires_at")),
+                own_id=cells[own].strip() if own is not None else "",
             )
         )
     return found

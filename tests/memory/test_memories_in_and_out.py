@@ -114,6 +114,8 @@ def test_an_export_imported_again_changes_nothing(cast: Cast, now: datetime) -> 
     assert bring(cast, "export.jsonl", said, now).words == "3 known"
     assert snapshot(cast) == before
     assert exported(cast) == said
+    assert bring(cast, "export.csv", exported(cast, "csv"), now).words == "3 known"
+    assert snapshot(cast) == before
     with tenancy.project(cast.project.pk):
         assert not Session.objects.filter(kind=SessionKind.IMPORT).exists()
         assert not Agent.objects.filter(slug="imports").exists()

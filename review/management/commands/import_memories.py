@@ -78,7 +78,7 @@ class Command(BaseCommand):
         }
         if options["dry_run"]:
             counts = memories_in.preview(project, found)
-            return line | {"words": f"{counts['new']} new, {counts['known']} known", **counts}
+            return line | {"words": f"up to {counts['new']} new, {counts['known']} known word for word", **counts}
         now = timezone.now()
         brought = memories_in.bring_in(project, found, person=approver, about=options["about"].strip(), now=now)
         line |= {"words": brought.words, **brought.outcomes, "dropped": dict(brought.dropped)}

@@ -61,7 +61,7 @@ def test_the_stores_that_people_come_from() -> None:
     zep = {"edges": [{"fact": "Works at Northwind"}, {"fact": "Left Acme", "invalid_at": "2026-01-01T00:00:00Z"}]}
     found = read("mem0.json", json.dumps(mem0).encode())
     assert texts(found) == ["Likes tea"]
-    assert (found.lines[0].subject, found.lines[0].expires_at) == ("customer:u7", datetime(2027, 1, 31, tzinfo=UTC))
+    assert (found.lines[0].subject, found.lines[0].expires_at) == ("customer:u7", datetime(2027, 2, 1, tzinfo=UTC))
     old = read("zep.json", json.dumps(zep).encode())
     assert (texts(old), old.skipped) == (["Works at Northwind"], {"no_longer_valid": 1})
     assert texts(read("list.json", b'["one", {"content": "two"}, 3, {"content": 4}, ""]')) == ["one", "two"]
@@ -84,6 +84,7 @@ def test_a_json_that_is_really_jsonl_is_read_as_one() -> None:
         ("m.md", b" \n", "empty"),
         ("m.md", b"\xff\xfea\x00", "UTF-16"),
         ("m.md", b"a\x00b", "binary"),
+        ("m.csv", "text\nM\u00fcller\n".encode("latin-1"), "not UTF-8"),
         ("m.json", b"neither", "no JSON"),
         ("m.json", b"[" * 100_000, "no JSON"),
         ("m.md", b"x" * (LARGEST_BYTES + 1), "larger than"),
