@@ -244,6 +244,18 @@ class Fact(FactBesideOthers):
                 edits["expires_at"] = default_expiry(name, value, now, self.project.types)
         return edits
 
+    def _revision_left_by(self, decision: Decision) -> int:
+        """The revision at which `decision` can be undone: the one it left, or today's where all that came after it was
+        taken back since, pair by pair."""
+        from memory.models.decision import Verb
+
+        today = type(self).objects.values_list("revision", flat=True).get(pk=self.pk)
+        steps = {step.revision_after: step for step in self.decisions.select_related("undoes").order_by("pk")}
+        revision = today
+        while (step := steps.get(revision)) is not None and step.verb == Verb.UNDO and step.undoes is not None:
+            revision = step.undoes.revision_before
+        return today if revision == decision.revision_after else decision.revision_after
+
     def rescope(
         self, person: Person | None, *, revision: int, now: datetime, everyone: bool, agent_ids: list[int]
     ) -> Decision:
@@ -326,7 +338,7 @@ class Fact(FactBesideOthers):
             raise NotAllowed("This step cannot be undone, or was undone already.")
         with transaction.atomic(using=type(self).objects.db):
             Subject.objects.select_for_update().get(pk=self.subject_id)
-            self._lock(decision.revision_after)
+            self._lock(self._revision_left_by(decision))
             fields = {name: _loaded(name, value) for name, value in decision.before.items()}
             to = fields.pop("status", self.status)
             if decision.verb == Verb.MERGE and "evidence_ids" in decision.after:

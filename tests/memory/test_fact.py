@@ -98,6 +98,23 @@ def _decide(fact: Fact, verb: str, cast: Cast, now: datetime) -> Decision:
     return calls[verb]()
 
 
+def test_undo_goes_back_step_by_step(shop: Cast, now: datetime) -> None:
+    fact = proposal(shop.project)
+    start = fact._snapshot()
+    edit = fact.edit(shop.rita, revision=fact.revision, now=now, text="Prefers letters.")
+    edited = fact._snapshot()
+    approval = fact.approve(shop.rita, revision=fact.revision, now=now)
+    with pytest.raises(FactChanged):
+        fact.undo(edit, shop.rita, now=now)
+    fact.undo(approval, shop.rita, now=now)
+    assert fact._snapshot() == edited
+    fact.undo(edit, shop.rita, now=now)
+    assert fact._snapshot() == start
+    for step in (edit, approval):
+        with pytest.raises((NotAllowed, FactChanged)):
+            fact.undo(Decision.objects.get(pk=step.pk), shop.rita, now=now)
+
+
 @pytest.mark.parametrize("verb", ["approve", "edit", "reject", "rescope", "put off", "remove", "merge", "lapse"])
 def test_undo_puts_everything_back(shop: Cast, now: datetime, verb: str) -> None:
     fact = proposal(shop.project)
