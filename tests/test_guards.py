@@ -218,6 +218,14 @@ def tracked_texts() -> Iterator[Path]:
                 yield path
 
 
+def test_no_file_holds_the_address_of_a_package_registry() -> None:
+    address = re.compile(r"--(?:extra-)?index-url[ =]\S|\bregistry\s*=\s*http|https?://[\w.-]*(?:registry|pypi)\b")
+    mix = (ROOT / "benchmarks").rglob("*.txt")
+    for path in [*tracked_texts(), *mix, *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "README.md"]:
+        found = address.search(path.read_text("utf-8"))
+        assert found is None, f"{path.relative_to(ROOT)}: {found.group()}"
+
+
 def test_agent_text_is_never_marked_safe() -> None:
     for path in tracked_texts():
         if path.suffix == ".py" and "tests" not in path.parts:
