@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memory.models import Fact, Suppression
+from memory.models import Decision, Fact, Suppression
 from projects.models import Membership, Role
 from review import scorecard
 from review.access import project_page
@@ -35,17 +35,15 @@ def score(request: HttpRequest, membership: Membership) -> HttpResponse:
 @project_page(Role.VIEWER)
 def filtered(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Each refused memory that came again, how often, and why it had been refused."""
+    last_reason = Decision.objects.filter(fact=OuterRef("pk")).exclude(reason="").order_by("-pk").values("reason")[:1]
     refused = (
         Fact.objects.filter(project=membership.project, suppressions__isnull=False)
-        .annotate(times=Count("suppressions", distinct=True), last=Max("suppressions__at"))
+        .annotate(
+            times=Count("suppressions", distinct=True), last=Max("suppressions__at"), reason=Subquery(last_reason)
+        )
         .select_related("subject")
         .order_by("-times", "-last", "-pk")
     )
-    rows = [(fact, REASON_WORDS.get(_reason(fact), "")) for fact in refused[:PAGE]]
+    rows = [(fact, REASON_WORDS.get(fact.reason, "")) for fact in refused[:PAGE]]
     context = {"section": "memory", "rows": rows, "total": refused.count()}
     return render(request, "review/filtered.html", context)
-
-
-def _reason(fact: Fact) -> str:
-    last = fact.decisions.exclude(reason="").order_by("-pk").first()
-    return last.reason if last else ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from memory.models import Fact, Suppression
@@ -86,6 +88,24 @@ def test_the_page_says_the_figures_in_a_sentence(cast: Cast, now: datetime) -> N
     words = page(cast, "/p/shop/scorecard")
     assert "Of 2 proposals decided, 1 was approved as it stood, 0 after an edit, 1 was rejected." in words
     assert "Too few to judge a reader by; 50 are enough." in words
+
+
+def test_the_list_of_what_came_again_asks_as_often_for_many_as_for_one(
+    cast: Cast, now: datetime, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    def refuse(count: int) -> None:
+        with tenancy.project(cast.project.pk):
+            for fact in proposals(cast, now, count):
+                fact.reject(cast.rita, revision=fact.revision, now=now, reason="vague")
+                Suppression.objects.create(project=cast.project, fact=fact, text="Again.", similarity=0.9, at=now)
+
+    refuse(1)
+    page(cast, "/p/shop/memory/filtered")
+    with CaptureQueriesContext(connection) as one:
+        page(cast, "/p/shop/memory/filtered")
+    refuse(12)
+    with django_assert_max_num_queries(len(one)):
+        assert page(cast, "/p/shop/memory/filtered").count("Too vague") == 13
 
 
 def test_what_came_again_is_counted_and_can_be_opened(cast: Cast, now: datetime) -> None:
