@@ -7,7 +7,7 @@ is about a person is only ever joined with what is about the same person.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -103,10 +103,18 @@ def _lessons(project: Project, now: datetime) -> list[_Lesson]:
         .order_by("-last_seen_at", "-pk")[:MOST_FACTS]
     )
     taught: dict[int, set[int]] = defaultdict(set)
-    quotes = Evidence.objects.filter(fact__in=facts, observation__isnull=False)
-    for fact_id, session_id in quotes.values_list("fact", "observation__session").distinct():
-        taught[fact_id].add(session_id)
-    return [_Lesson(fact, frozenset(taught[fact.pk]), max(0, fact.times_seen - len(taught[fact.pk]))) for fact in facts]
+    gone: Counter[int] = Counter()
+    # Only what is quoted counts: how often an agent proposed it without showing anything says nothing.
+    quotes = Evidence.objects.filter(fact__in=facts).order_by("pk")
+    for fact_id, session_id in quotes.values_list("fact", "observation__session"):
+        if session_id is None:
+            gone[fact_id] += 1
+        else:
+            taught[fact_id].add(session_id)
+    return [
+        _Lesson(fact, frozenset(taught[fact.pk]), max(0, min(gone[fact.pk], fact.times_seen - len(taught[fact.pk]))))
+        for fact in facts
+    ]
 
 
 def _clusters(lessons: Sequence[_Lesson]) -> Iterator[list[_Lesson]]:

@@ -139,6 +139,13 @@ def test_lessons_for_other_readers_stay_apart(shop: Cast, now: datetime) -> None
     assert propose(shop, now) == []
 
 
+def test_what_was_only_said_often_and_never_shown_is_no_lesson(shop: Cast, now: datetime) -> None:
+    fact = factories.approved(shop.project, shop.rita, "Deploys need a tag.", key="fix:deploys", about="repo:orders")
+    for _ in range(30):
+        fact.count_again(now)
+    assert propose(shop, now) == []
+
+
 def test_what_nobody_countersigned_is_no_part(shop: Cast, now: datetime) -> None:
     taught(shop, now, sessions=5, approve=False)
     assert propose(shop, now) == []
