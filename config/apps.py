@@ -7,7 +7,7 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         from config import health
-        from review import health_pages
+        from review.pages import health_pages
 
         # Whether `make test` finds a browser is nothing to those who use the pages.
         health_pages.register(lambda: [found for found in health.report() if found.name != "chromium"])

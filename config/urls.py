@@ -1,4 +1,4 @@
-"""Every address of the product. Project pages live in review/urls.py, the agents' API in memory/api.py."""
+"""Every address of the product. Project pages live in review/pages/urls.py, the agents' API in memory/api.py."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("", include("projects.account_urls")),
     path("api/v1/", include("memory.api_urls")),
-    path("", include("review.urls")),
+    path("", include("review.pages.urls")),
 ]

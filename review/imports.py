@@ -13,9 +13,9 @@ from memory.models import Decision, Fact, FactChanged, NotAllowed, Session, Stat
 from memory.types import type_of
 from projects import audit
 from projects.models import Person
-from review.card import SENTENCE_LIMIT
-from review.decisions import BadDecision, follow, refuse_untrue
-from review.served_value import unsaid
+from review.cards.flags import SENTENCE_LIMIT
+from review.cards.served_value import unsaid
+from review.deciding.decisions import BadDecision, follow, refuse_untrue
 
 # Why a line is left for its own card; the words stand on the page.
 ONE_BY_ONE = {

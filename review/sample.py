@@ -20,7 +20,7 @@ from memory.models.subject import split
 from projects import tenancy
 from projects.first_visitor import ALPHABET
 from projects.models import Agent, Membership, Person, Project, Role
-from review import decisions
+from review.deciding import decisions
 
 SLUG = "shop"
 AGENTS = ("support", "sales", "claude-code")

@@ -50,7 +50,7 @@ def test_a_database_that_is_down_is_said_with_a_time_to_try_again(
 def test_a_fault_of_ours_shows_no_traceback_even_where_the_frame_is_what_broke(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("review.frame.frame", lambda request: 1 / 0)
+    monkeypatch.setattr("review.pages.frame.frame", lambda request: 1 / 0)
     broken(monkeypatch, RuntimeError(SECRET))
     answer = client.get("/")
     assert answer.status_code == 500

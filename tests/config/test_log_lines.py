@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from memory import expiry, tasks
 from projects import tenancy
 from projects.models import Invitation, Role
-from review import people_pages
+from review.pages import people_pages
 from tests.factories import Cast
 
 WORDS = "Key (text)=(Has the gold plan.) already exists."

@@ -13,7 +13,7 @@ from memory.learned import Cited, Learned
 from memory.models import Decision, Evidence, Fact, StandingPart, Status, Subject
 from memory.reconciliation import place
 from projects.models import AuditEvent
-from review import decisions
+from review.deciding import decisions
 from tests import factories
 from tests.factories import Cast
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory.models import Evidence, Fact, NotAllowed, Status
 from projects.models import Membership
-from review import decisions
+from review.deciding import decisions
 from tests import factories
 from tests.factories import Cast, approved, proposal
 

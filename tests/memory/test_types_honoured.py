@@ -12,7 +12,7 @@ from memory.models import Fact, Session
 from memory.reconciliation import Learned, place
 from memory.transcript import Candidate, Quote, Seen
 from projects.models import Project
-from review import card
+from review.cards import card
 from tests import factories
 from tests.factories import Cast, approved, proposal
 

@@ -15,7 +15,7 @@ from memory.models import Decision, Fact, FactChanged, Status, Subject
 from memory.models.fact import NotAllowed
 from projects import people, tenancy
 from projects.models import Invitation, Membership, Role
-from review import decisions
+from review.deciding import decisions
 from tests import factories
 from tests.factories import Cast
 from tests.review.test_desk import signed_in

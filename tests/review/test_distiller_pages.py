@@ -15,7 +15,7 @@ from memory import distillation
 from memory.models import DistillJob, JobStatus, ModelCall, Session, SessionStatus
 from memory.spending import Spent
 from projects.models import AuditEvent, Project
-from review.distiller_pages import WHY
+from review.pages.distiller_pages import WHY
 from review.templatetags.humane import cost
 from tests import factories
 from tests.factories import Cast

@@ -12,7 +12,7 @@ from django.test import Client
 from memory.models import Decision, Fact, Relation, Status
 from projects import tenancy
 from projects.models import Person
-from review.answers import ANSWERS
+from review.deciding.answers import ANSWERS
 from tests import factories
 from tests.factories import Cast
 

@@ -11,7 +11,7 @@ from django.test import Client
 from memory.models import Fact, Feedback, Relation, StandingPart, Status
 from projects import tenancy
 from projects.models import Person
-from review.beside import MOST_SHOWN
+from review.cards.beside import MOST_SHOWN
 from tests import factories
 from tests.factories import Cast
 

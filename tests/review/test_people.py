@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from projects.models import ApiKey, AuditEvent, Invitation, Membership, Person, Role
-from review import people_pages
+from review.pages import people_pages
 from tests import factories
 from tests.factories import PASSWORD, Cast
 

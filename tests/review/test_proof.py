@@ -9,7 +9,7 @@ import pytest
 
 from memory.models import Evidence, Fact, Observation, Session, Subject, quote_hash
 from memory.models.subject import split
-from review.proof import ON_CARD, Proof, proofs_of
+from review.cards.proof import ON_CARD, Proof, proofs_of
 from tests import factories
 from tests.factories import Cast
 

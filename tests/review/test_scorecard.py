@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from memory.models import Fact, Suppression
 from projects import tenancy
-from review import scorecard
+from review.insights import scorecard
 from tests import factories
 from tests.factories import Cast
 

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from memory.models import Fact
-from review.pieces import has_hidden, visible
-from review.served_value import unsaid
+from review.cards.pieces import has_hidden, visible
+from review.cards.served_value import unsaid
 from tests import factories
 from tests.factories import Cast
 from tests.memory.agent_client import AgentClient

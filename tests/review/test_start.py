@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from projects.models import Agent, ApiKey, AuditEvent, Membership, Project, Role
-from review import health_pages
+from review.pages import health_pages
 from tests import factories
 from tests.factories import Cast
 

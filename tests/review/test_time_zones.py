@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projects.models import Project
-from review.settings_forms import NewProject, ProjectSettings
+from review.pages.settings_forms import NewProject, ProjectSettings
 
 
 def offered(form: NewProject | ProjectSettings) -> list[str]:

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 
 from memory.types import table, type_of
 from projects.models import Project
-from review.type_forms import TypeForm
+from review.pages.type_forms import TypeForm
 from tests.cases.ops.registry import op
 from tests.cases.result import NotBuilt, Result
 from tests.cases.script import Step

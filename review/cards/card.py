@@ -1,0 +1,163 @@
+"""A memory as a reviewer sees it: its sentence, the proof, what to look at twice, and what happens if it is approved.
+
+Everything here is plain values made of rows, so that a template only prints. Agent text stays text: marks are pieces
+of it, never markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memory.models import BriefServed, Fact
+from memory.served import briefs_with
+from projects.models import Agent, Membership
+from review.cards.beside import Beside, beside
+from review.cards.flags import MOST_FLAGS, Flag, blocked_by, flags_of, underlined, unsupported
+from review.cards.impact import Reader, cost, reader, taken_out
+from review.cards.kinds import Kind, kind_of
+from review.cards.pieces import Piece, visible
+from review.cards.proof import ON_CARD, Proof, proofs_of
+from review.cards.served_value import unsaid
+from review.cards.word_diff import diff
+
+
+@dataclass(frozen=True)
+class Known:
+    """A live memory about the same subject, and in how many briefs it was."""
+
+    fact: Fact
+    briefs: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything one card shows."""
+
+    fact: Fact
+    kind: Kind
+    sentence: tuple[Piece, ...]
+    proofs: tuple[Proof, ...]
+    flags: tuple[Flag, ...]
+    blocked: str
+    readers: tuple[Reader, ...]
+    more_proofs: int
+    known: tuple[Known, ...]
+    known_count: int
+    beside: Beside
+    # What agents get that the sentence does not say.
+    unsaid: tuple[Piece, ...] = ()
+    rival: Fact | None = None
+    rival_pieces: tuple[Piece, ...] = ()
+    own_pieces: tuple[Piece, ...] = ()
+    rival_briefs: int = 0
+    proposer: str = ""
+    goes_to: str = ""
+    cost: int = 0
+    agents: tuple[Agent, ...] = field(default=())
+
+    @property
+    def names(self) -> str:
+        """The agents it goes to when it does not go to everyone."""
+        return " and ".join(_names(self.fact, self.agents)) or "its agents"
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing speaks against what the card suggests: then its button is filled."""
+        return self.kind == Kind.STILL_TRUE
+
+    @property
+    def may_keep_both(self) -> bool:
+        """Whether the memory beside it can hold as well: a key of one value holds one for the same readers."""
+        fact, other = self.fact, self.fact.related
+        if other is None or not fact.type_row.single_valued or (other.type, other.key) != (fact.type, fact.key):
+            return True
+        share_readers = fact.everyone or not set(fact.agent_ids).isdisjoint(other.agent_ids)
+        return other.everyone != fact.everyone or not share_readers
+
+    @property
+    def confirm_words(self) -> str:
+        """What the button of a live memory says: it names what it keeps."""
+        return "Still true" if self.kind == Kind.STILL_TRUE else "It holds"
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a quote is not in its source: no edit of the sentence mends that."""
+        return any(proof.verdict == "mismatch" for proof in self.proofs)
+
+
+def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int = ON_CARD) -> Card:
+    """The card of one memory, about ten queries whatever it holds."""
+    agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
+    evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
+    proofs, more_proofs = proofs_of(evidence, proofs_shown)
+    by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
+    kind = kind_of(fact, by_key, now)
+    rival = (by_key or fact.related) if kind == Kind.CHANGES else None
+    stands_beside = beside(fact, kind, proofs)
+    missing = unsupported(fact, evidence)
+    old, new = diff(rival.text, fact.text) if rival else ([], [])
+    own_cost = cost(fact)
+    known = (
+        Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
+        .live(now)
+        .exclude(pk__in=[fact.pk, rival.pk if rival else 0, fact.related_id or 0])
+        .order_by("-times_seen", "-pk")
+    )
+    return Card(
+        fact=fact,
+        kind=kind,
+        beside=stands_beside,
+        sentence=underlined(fact.text, missing),
+        proofs=proofs,
+        flags=tuple(flags_of(fact, proofs, missing, agents)[:MOST_FLAGS]),
+        blocked=blocked_by(fact, proofs),
+        readers=tuple(reader(agent, fact, taken_out(fact, kind, rival), own_cost) for agent in agents),
+        more_proofs=more_proofs,
+        known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
+        known_count=known.count(),
+        unsaid=tuple(visible(unsaid(fact))),
+        rival=rival,
+        rival_pieces=tuple(old),
+        own_pieces=tuple(new),
+        rival_briefs=briefs_with(rival) if rival else 0,
+        proposer=proposer(fact),
+        goes_to=goes_to(fact, agents),
+        cost=own_cost,
+        agents=agents,
+    )
+
+
+def with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:
+    """Each fact with the number of briefs it was in: one query for all."""
+    counts = dict.fromkeys((fact.pk for fact in facts), 0)
+    if facts:
+        served = BriefServed.objects.filter(
+            project_id=facts[0].project_id, fact_ids__overlap=sorted(counts), unchanged=False
+        ).values_list("fact_ids", flat=True)
+        for ids in served:
+            for pk in counts.keys() & set(ids):
+                counts[pk] += 1
+    return [(fact, counts[fact.pk]) for fact in facts]
+
+
+def proposer(fact: Fact) -> str:
+    """Who stands on the left line: the agent and its reader, or the person who wrote it by hand."""
+    if fact.proposed_by is not None:
+        return fact.proposed_by.short_name
+    agent = fact.proposed_by_agent.slug if fact.proposed_by_agent is not None else "an agent"
+    if not fact.distiller:
+        return agent
+    return f"{agent} · {fact.distiller} reader {fact.prompt_version}".strip()
+
+
+def goes_to(fact: Fact, agents: tuple[Agent, ...]) -> str:
+    """Who receives it, in words."""
+    if fact.everyone:
+        return "everyone"
+    names = _names(fact, agents)
+    return f"{names[0]} only" if len(names) == 1 else ", ".join(names) or "an archived agent"
+
+
+def _names(fact: Fact, agents: tuple[Agent, ...]) -> list[str]:
+    return [agent.slug for agent in agents if agent.pk in fact.agent_ids]

@@ -1,0 +1,1 @@
+"""What a signed-in person does to memories, and how it is taken back."""

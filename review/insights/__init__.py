@@ -1,0 +1,1 @@
+"""What the decisions say about the readers, the people and the memories."""

@@ -1,0 +1,1 @@
+"""What is sent to people: invitations, digests, hooks. Counts and links, never text."""

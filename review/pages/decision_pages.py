@@ -1,0 +1,163 @@
+"""Deciding: one POST, one decision, the next card in the answer; and taking back. Without JavaScript it redirects."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from memory.models import Decision, Fact, FactChanged, NotAllowed, Verb
+from projects.models import Membership, Role
+from review.cards import card
+from review.cards.word_diff import diff
+from review.deciding import decisions
+from review.deciding.decisions import VERB_WORDS
+from review.pages import forms
+from review.pages.access import find_fact, membership_in, project_page, require
+from review.pages.desk_context import desk_context, is_on_top
+from review.templatetags import desk
+
+YOURS = {
+    "approve": "Approve it",
+    "edit": "Change its words or its end",
+    "reject": "Reject it",
+    "rescope": "Change who sees it",
+    "put_off": "Put it off",
+    "remove": "Withdraw it",
+    "confirm": "Confirm it",
+    "same": "Count it as the same thing",
+    "keep_first": "Keep the first",
+    "keep_second": "Keep the second",
+    "keep_both": "Keep both",
+    "keep_neither": "Keep neither",
+}
+
+
+@require_POST
+@login_required
+def decide(request: HttpRequest, short_id: str) -> HttpResponse:
+    fact, membership = find_fact(request, short_id)
+    require(membership, Role.REVIEWER)
+    now = timezone.now()
+    try:
+        outcome = decisions.decide(
+            membership,
+            fact,
+            request.POST.get("verb", ""),
+            forms.revision(request.POST),
+            forms.decision_form(request.POST, fact, membership.project, now),
+            now,
+        )
+    except FactChanged as changed:
+        return taken(request, membership, changed.fact)
+    except (decisions.BadDecision, NotAllowed) as problem:
+        return _refused(request, membership, fact, problem)
+    if request.POST.get("back") == "fact":
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse("review:fact", args=[fact.short_id]))
+    stays = outcome.decision.verb in (Verb.EDIT, Verb.RESCOPE)
+    if request.htmx:  # type: ignore[attr-defined]
+        context = desk_context(membership, fact.pk if stays else None)
+        context["announce"] = f"{outcome.words}. {context['pile'].waiting} left. U to undo."
+        return render(request, "review/_desk.html", context)
+    target = reverse("review:pile", args=[membership.project.slug])
+    return redirect(f"{target}?card={fact.short_id}" if stays else target)
+
+
+@require_POST
+@project_page(Role.REVIEWER)
+def undo_last(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """What U does: takes back this person's newest decision."""
+    last = decisions.last_of(membership.person, membership.project, timezone.now())
+    if last is None:
+        if request.htmx:  # type: ignore[attr-defined]
+            context = desk_context(membership, None)
+            context["announce"] = "There is nothing to undo."
+            return render(request, "review/_desk.html", context)
+        messages.info(request, "There is nothing to undo.")
+        return redirect("review:pile", membership.project.slug)
+    return _undo(request, membership, last)
+
+
+@require_POST
+@login_required
+def undo(request: HttpRequest, pk: int) -> HttpResponse:
+    decision = Decision.objects.select_related("fact__subject", "fact__project").filter(pk=pk).first()
+    if decision is None:
+        raise Http404
+    membership = membership_in(request, decision.project_id)
+    require(membership, Role.REVIEWER)
+    return _undo(request, membership, decision)
+
+
+def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> HttpResponse:
+    try:
+        outcome = decisions.undo(membership, decision, timezone.now())
+    except FactChanged as changed:
+        return taken(request, membership, changed.fact)
+    except NotAllowed as problem:
+        return _refused(request, membership, decision.fact, problem)
+    if request.POST.get("back") == "fact":
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse("review:fact", args=[outcome.fact.short_id]))
+    if request.htmx:  # type: ignore[attr-defined]
+        context = desk_context(membership, outcome.fact.pk)
+        context["announce"] = f"{outcome.words}."
+        return render(request, "review/_desk.html", context)
+    return redirect(f"{reverse('review:pile', args=[membership.project.slug])}?card={outcome.fact.short_id}")
+
+
+def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResponse:
+    """409: somebody was first. Shows what they did, word by word."""
+    now = timezone.now()
+    last = fact.decisions.select_related("person").order_by("-pk").first()
+    before, after = diff(last.before.get("text", fact.text), fact.text) if last else ([], [])
+    context = {
+        **desk_context(membership, None),
+        "taken": card.build(fact, membership, now),
+        "taken_proposed": desk.ago(fact.first_seen_at, now),
+        "yours": YOURS.get(request.POST.get("verb", ""), ""),
+        "typed": request.POST.get("text", ""),
+        "theirs": last,
+        "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
+        "theirs_when": desk.ago(last.at, now) if last else "",
+        "before": before,
+        "after": after,
+        "text_changed": bool(last and "text" in last.before and last.before["text"] != fact.text),
+    }
+    template = "review/_taken.html" if request.htmx else "review/taken.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=409)
+
+
+def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: Exception) -> HttpResponse:
+    """422 with the message beside the field and everything that was typed; on a memory's own page, there."""
+    if request.POST.get("back") == "fact":
+        messages.error(request, str(problem))
+        return _go(request, reverse("review:fact", args=[fact.short_id]))
+    panels = {"text": "edit", "expires_on": "edit", "reason": "reject", "scope": "scope"}
+    field = getattr(problem, "field", "")
+    context = desk_context(
+        membership,
+        fact.pk,
+        panel=panels.get(field, ""),
+        problem=str(problem),
+        problem_field=field,
+        typed=request.POST.get("text", ""),
+    )
+    if context["panel"] and not is_on_top(context, fact.pk):
+        return taken(request, membership, fact)
+    template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
+    return render(request, template, context, status=422)
+
+
+def _go(request: HttpRequest, target: str) -> HttpResponse:
+    """Sends the browser to `target`, also when htmx asked."""
+    if request.htmx:  # type: ignore[attr-defined]
+        answer = HttpResponse(status=200)
+        answer["HX-Redirect"] = target
+        return answer
+    return redirect(target)

@@ -1,0 +1,91 @@
+"""What the desk shows: the pile line, the last decision, the card and its bar, or why it is empty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from memory.models import Fact, SessionStatus, Verb
+from memory.types import table
+from projects.models import Membership, Person, Project
+from review.cards import card
+from review.deciding import decisions
+from review.deciding.decisions import VERB_WORDS
+from review.piles.pile import Pile, decided_today
+from review.templatetags import desk
+
+
+def desk_context(membership: Membership, wanted: int | None, panel: str = "", **extra: Any) -> dict[str, Any]:
+    """What the desk shows: the pile line, the last decision, the card and its bar. `panel`: edit, reject or scope."""
+    now = timezone.now()
+    project, person = membership.project, membership.person
+    today = Pile.of(project, person, now, wanted)
+    last = decisions.last_of(person, project, now)
+    view = card.build(today.card, membership, now) if today.card else None
+    return {
+        "section": "review",
+        "pile": today,
+        "last": last,
+        "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
+        "card": view,
+        "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
+        "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
+        "state": "" if view else _state(project, today, now),
+        **({} if view else _tally(project, person, now)),
+        "panel": panel if panel in ("edit", "reject", "scope") else "",
+        "reasons": decisions.REASONS,
+        "types": _types(project, today.card) if today.card and panel == "edit" else [],
+        "can_review": membership.can_review,
+        "project": project,
+        "membership": membership,
+        "now": now,
+        **extra,
+    }
+
+
+def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
+    """What a memory may be called, with its words; its own stands there even when the project has no such type."""
+    rows = {row.name: row.words for row in table(project.types).values()}
+    rows.setdefault(fact.type, fact.type.replace("_", " "))
+    return sorted(rows.items(), key=lambda one: one[1])
+
+
+def is_on_top(context: dict[str, Any], wanted: int) -> bool:
+    """Whether the desk shows the card that was asked for: a form must never open on another one in its place."""
+    return context["card"] is not None and context["card"].fact.pk == wanted
+
+
+def _state(project: Project, today: Pile, now: datetime) -> str:
+    """Why the desk is empty: the first of these that is so."""
+    if today.done:
+        return "done"
+    if not project.agents.exists():
+        return "nothing_connected"
+    if not project.sessions.exists():
+        return "not_heard"
+    if project.sessions.exclude(status__in=[SessionStatus.DISTILLED, SessionStatus.FAILED]).exists():
+        return "talking"
+    return "all_decided" if Fact.objects.filter(project=project).exists() else "nothing_kept"
+
+
+def _tally(project: Project, person: Person, now: datetime) -> dict[str, Any]:
+    """This person's day in numbers: `14 approved, 2 rejected.`, how many agents start with, and when it ended."""
+    words = {
+        Verb.APPROVE: "approved",
+        Verb.RECONFIRM: "confirmed",
+        Verb.MERGE: "merged",
+        Verb.REJECT: "rejected",
+        Verb.REMOVE: "withdrawn",
+        Verb.PUT_OFF: "put off",
+    }
+    decided = list(decided_today(project, person, now).values_list("verb", "at"))
+    counts = Counter(verb for verb, _ in decided)
+    return {
+        "tally": ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) + ".",
+        "approved_today": counts[Verb.APPROVE],
+        "last_decided": max((at for _, at in decided), default=None),
+    }

@@ -1,0 +1,1 @@
+"""Which cards lie before whom today, and in what order."""
