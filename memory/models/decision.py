@@ -14,6 +14,7 @@ class Verb(models.TextChoices):
     PROPOSE = "propose"
     CREATE = "create"
     APPROVE = "approve"
+    FIRST_YES = "first yes"
     EDIT = "edit"
     REJECT = "reject"
     RESCOPE = "rescope"

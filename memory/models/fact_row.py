@@ -77,6 +77,14 @@ class FactRow(models.Model):
     confirmed_at = models.DateTimeField(null=True)
     review_due_at = models.DateTimeField(null=True)
     put_off_until = models.DateTimeField(null=True)
+    # Who said yes first where two people are needed; the second one approves.
+    first_yes_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    first_yes_at = models.DateTimeField(null=True)
+    # When it first lay in somebody's pile: a proposal lapses 30 days after that.
+    piled_at = models.DateTimeField(null=True)
+    # The order among proposals, the greatest first: how likely it is approved, how often it would be served, how new
+    # it is. Kept by the steps that change one of these.
+    worth = models.FloatField(default=0.0)
     # What reconciliation saw beside a proposal: which known fact, and how they stand to each other.
     relation = models.CharField(max_length=12, choices=Relation.choices, blank=True)
     related = models.ForeignKey("memory.Fact", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False)
@@ -126,6 +134,12 @@ class FactRow(models.Model):
             models.Index(fields=["project", "subject", "type", "key"], name="fact_by_key"),
             models.Index(fields=["subject", "fingerprint"], name="fact_by_fingerprint"),
             models.Index(fields=["expires_at"], condition=Q(status="approved"), name="fact_by_expiry"),
+            models.Index(fields=["project", "-worth", "id"], condition=Q(status="proposed"), name="fact_by_worth"),
+            models.Index(
+                fields=["project", "review_due_at"],
+                condition=Q(status="approved", review_due_at__isnull=False),
+                name="fact_due_for_review",
+            ),
             # Few facts have one: the index holds those alone.
             models.Index(fields=["related"], condition=Q(related__isnull=False), name="fact_by_related"),
             GinIndex(fields=["search"], name="fact_search"),

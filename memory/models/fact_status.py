@@ -48,6 +48,8 @@ MOVABLE = (
     "confirmed_at",
     "review_due_at",
     "put_off_until",
+    "first_yes_by_id",
+    "first_yes_at",
     "superseded_by_id",
     "valid_to",
 )

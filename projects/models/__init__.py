@@ -1,6 +1,7 @@
 """Who: projects, the people and agents in them, their keys, and the trail of what they did."""
 
 from projects.models.agent import Agent
+from projects.models.agent_config import AgentConfig
 from projects.models.api_key import PERMISSIONS, ApiKey, hash_key
 from projects.models.audit_event import ActorKind, AuditEvent
 from projects.models.installation import Installation
@@ -13,6 +14,7 @@ __all__ = [
     "PERMISSIONS",
     "ActorKind",
     "Agent",
+    "AgentConfig",
     "ApiKey",
     "AuditEvent",
     "DistillerName",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models
 
 from projects.models.project import Project, slug_validator
@@ -13,6 +14,7 @@ class Agent(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="agents")
     slug = models.CharField(max_length=50, validators=[slug_validator])
     paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     archived_at = models.DateTimeField(null=True, blank=True)
     last_heard_at = models.DateTimeField(null=True, blank=True)
     last_brief_at = models.DateTimeField(null=True, blank=True)
@@ -27,13 +29,14 @@ class Agent(models.Model):
     def __str__(self) -> str:
         return self.slug
 
-    def pause(self, now: datetime) -> None:
-        self.paused_at = now
-        self.save(update_fields=["paused_at"])
+    def pause(self, now: datetime, person: models.Model | None = None) -> None:
+        """Its briefs answer `paused` from the next call on, in every process."""
+        self.paused_at, self.paused_by_id = now, person.pk if person is not None else None
+        self.save(update_fields=["paused_at", "paused_by"])
 
     def resume(self) -> None:
-        self.paused_at = None
-        self.save(update_fields=["paused_at"])
+        self.paused_at = self.paused_by_id = None
+        self.save(update_fields=["paused_at", "paused_by"])
 
     def archive(self, now: datetime) -> None:
         """Its keys stop working; nothing of it is deleted."""

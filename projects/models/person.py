@@ -35,7 +35,12 @@ class Person(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     is_operator = models.BooleanField(default=False)
     is_compliance = models.BooleanField(default=False)
-    timezone = models.CharField(max_length=64, default="UTC")
+    # Empty: the zone of the project in front of them.
+    timezone = models.CharField(max_length=64, default="UTC", blank=True)
+    theme = models.CharField(max_length=6, default="system")
+    keys_off = models.BooleanField(default=False)
+    # One mail a day, and only when something waits.
+    wants_digest = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import zoneinfo
 from datetime import datetime
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -40,7 +41,11 @@ class Project(models.Model):
     daily_token_cap = models.PositiveIntegerField(default=500_000)
     # Cells of the type table that this project changed, and types it added: {"fix": {"lifetime_days": 30}}.
     types = models.JSONField(default=dict, blank=True)
+    # How cards are reviewed, where it differs from what is shipped (review/deciding/policy.py): cards a sitting, the
+    # level of each type, whether gold items are mixed in.
+    review_policy = models.JSONField(default=dict, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -54,11 +59,11 @@ class Project(models.Model):
     def __str__(self) -> str:
         return self.slug
 
-    def pause(self, now: datetime) -> None:
+    def pause(self, now: datetime, person: models.Model | None = None) -> None:
         """From now on no agent of the project is told anything; all are still heard."""
-        self.paused_at = now
-        self.save(update_fields=["paused_at"])
+        self.paused_at, self.paused_by_id = now, person.pk if person is not None else None
+        self.save(update_fields=["paused_at", "paused_by"])
 
     def resume(self) -> None:
-        self.paused_at = None
-        self.save(update_fields=["paused_at"])
+        self.paused_at = self.paused_by_id = None
+        self.save(update_fields=["paused_at", "paused_by"])
