@@ -1,0 +1,88 @@
+"""Two people for what reads like an instruction and came from a tool or the web: the first says yes, another approves.
+
+A person who was fooled once is not asked twice; somebody else reads the same words again.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from memory.models import Decision, Fact, NotAllowed, Status
+from memory.models.fact_of_two import SAID_YES_TO
+from projects.models import Membership, Person, Project, Role
+from review.cards.risk import risk_of
+
+
+@dataclass(frozen=True)
+class SecondPerson:
+    """How far the two are with one card, as one reader sees it."""
+
+    first: Person | None
+    first_at: datetime | None
+    is_yours: bool
+    is_alone: bool
+
+
+def is_needed(fact: Fact) -> bool:
+    """Whether a waiting proposal takes two people. Two queries."""
+    if fact.status != Status.PROPOSED:
+        return False
+    risk = risk_of(fact)
+    return risk is not None and risk.needs_two
+
+
+def of(fact: Fact, membership: Membership) -> SecondPerson | None:
+    """Whether two people decide this card and how far they are, or None where one is enough. At most four queries."""
+    if not is_needed(fact):
+        return None
+    first = fact.first_yes_by if fact.first_yes_by_id else None
+    return SecondPerson(
+        first=first,
+        first_at=fact.first_yes_at,
+        is_yours=first is not None and first.pk == membership.person_id,
+        is_alone=not others_who_review(membership.project, membership.person).exists(),
+    )
+
+
+def others_who_review(project: Project, person: Person):  # type: ignore[no-untyped-def]
+    """Everybody else who can decide in this project, by name."""
+    return (
+        Person.objects.filter(
+            is_active=True, memberships__project=project, memberships__role__in=[Role.REVIEWER, Role.OWNER]
+        )
+        .exclude(pk=person.pk)
+        .order_by("name", "email", "pk")
+    )
+
+
+def first_yes(
+    fact: Fact, person: Person, revision: int, now: datetime, edits: dict[str, Any], batch: uuid.UUID | None = None
+) -> Decision | None:
+    """The first yes where this approval needs a second person and is not that; else None, and the approval goes on.
+
+    Raises FactChanged, and NotAllowed for whoever said the first yes to the same words.
+    """
+    if not is_needed(fact):
+        return None
+    is_second = fact.first_yes_at is not None and fact.first_yes_by_id != person.pk
+    if is_second and not changes_what_was_read(fact, edits):
+        return None
+    with transaction.atomic():
+        return fact.say_first_yes(person, revision=revision, now=now, batch=batch, **edits)
+
+
+def refuse_beside(fact: Fact, person: Person) -> None:
+    """Before `fact` is approved along with another card. Raises NotAllowed where two people have to decide it."""
+    is_second = fact.first_yes_at is not None and fact.first_yes_by_id != person.pk
+    if not is_second and is_needed(fact):
+        raise NotAllowed("Two people decide the other memory. Decide it on its own card first.")
+
+
+def changes_what_was_read(fact: Fact, edits: dict[str, Any]) -> bool:
+    """Whether these edits touch what the first yes was said to."""
+    return any(name in SAID_YES_TO and getattr(fact, name) != value for name, value in edits.items())
