@@ -9,6 +9,7 @@ from review.pages import (
     decision_pages,
     desk_pages,
     fact_pages,
+    insight_pages,
     memory_pages,
     scorecard_pages,
     session_pages,
@@ -35,5 +36,6 @@ urlpatterns = [
     path("sessions/<str:short_id>/distill", session_pages.distill, name="distill"),
     path("p/<slug:slug>/briefs", brief_pages.briefs, name="briefs"),
     path("briefs/<str:short_id>", brief_pages.brief, name="brief"),
+    path("p/<slug:slug>/insights", insight_pages.insights, name="insights"),
     *settings_patterns,
 ]

@@ -34,6 +34,7 @@ from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
 from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
 from tests import factories  # noqa: E402
+from tests.browser.seed_history import history  # noqa: E402
 from tests.browser.payloads import PAYLOADS  # noqa: E402
 
 NOW = timezone.now()
@@ -369,6 +370,7 @@ def seed() -> dict[str, Any]:
         factories.observation(factories.session(agent_of(talking), "call-1", now=NOW), "Hello.")
         read = project("forgotten", rita)
         factories.session(agent_of(read), "call-1", now=NOW, status="distilled")
+        history(project("history", rita, olga, agents=("support", "sales", "claude-code")), rita, olga, NOW)
         journey = project("journey", rita, agents=("claude-code", "reviewer"))
         keys = {agent.slug: ApiKey.objects.issue(agent, rita)[1] for agent in Agent.objects.filter(project=journey)}
         return {"keys": keys, "looks": looks(rita, olga) | kinds(rita, olga), "hostile": hostile(rita)}

@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.process, pytest.mark.xdist_group(
 
 # Set to a folder, it keeps a picture of every page, to be looked at.
 PICTURES = os.environ.get("COUNTERSIGN_TEST_PICTURES", "")
+# Set to a pattern, only the pages whose names match are opened: for whoever works on one of them.
+ONLY = os.environ.get("COUNTERSIGN_TEST_PAGES", "")
 
 CARDS = (
     "promise",
@@ -62,6 +64,9 @@ PAGES = {
     "scorecard": "/p/looks/scorecard",
     "scorecard-empty": "/p/unheard/scorecard",
     "transfer": "/p/kinds/transfer",
+    "insights": "/p/history/insights",
+    "insights-new": "/p/looks/insights",
+    "insights-empty": "/p/unheard/insights",
     "filtered": "/p/kinds/memory/filtered",
     "filtered-empty": "/p/unheard/memory/filtered",
 }
@@ -73,7 +78,7 @@ def addresses(house: House) -> dict[str, str]:
     found = {name: house.looks[name] for name in (*CARDS, *OTHERS)} | PAGES
     for panel in ("edit", "reject", "scope"):
         found[f"panel-{panel}"] = f"{house.looks['promise']}&panel={panel}"
-    return found
+    return {name: address for name, address in found.items() if re.search(ONLY, name)}
 
 
 def faults(page: Page, name: str) -> list[str]:
