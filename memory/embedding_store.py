@@ -83,16 +83,25 @@ def refresh(fact: Fact) -> bool:
 
     True when a vector stands. A missing model is logged, never raised: a person's decision does not depend on it.
     """
+    refresh_all([fact])
+    made = FactEmbedding.objects.filter(fact=fact, model=embeddings.MODEL_ID, precision=embeddings.PRECISION)
+    return made.exists()
+
+
+def refresh_all(facts: Sequence[Fact]) -> None:
+    """The same for several facts at once: three queries, whatever their number."""
     try:
         # A savepoint: when this fails, the decision around it stands.
         with transaction.atomic(using=FactEmbedding.objects.db):
-            if embed_facts([fact]):
-                return True
+            if embed_facts(facts) == len(facts):
+                return
     except embeddings.EmbedderUnavailable as missing:
         log.warning("%s Memories are found by their words until then.", missing)
-    vectors = FactEmbedding.objects.filter(fact=fact)
-    vectors.exclude(text_sha256=text_sha256(fact.text)).delete()
-    return vectors.filter(model=embeddings.MODEL_ID, precision=embeddings.PRECISION).exists()
+    hashes = {fact.pk: text_sha256(fact.text) for fact in facts}
+    vectors = FactEmbedding.objects.filter(fact__in=hashes).values_list("pk", "fact_id", "text_sha256")
+    stale = [pk for pk, fact_id, sha256 in vectors if sha256 != hashes[fact_id]]
+    if stale:
+        FactEmbedding.objects.filter(pk__in=stale).delete()
 
 
 def waiting_count(now: datetime) -> int:

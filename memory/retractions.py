@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import Q
+
+from memory import supposed
 from memory.models import BriefServed, Fact, Retraction, Status
+from memory.supposed import Suppose
 from projects.models import Agent
 
 RETRACTED_FOR = timedelta(days=30)
@@ -18,25 +22,60 @@ def retract(fact: Fact, now: datetime) -> None:
     Agents who may no longer receive it are told so in their briefs; for whom it holds (again, after an undo) the note
     is taken back. Safe to call twice.
     """
-    told = set(
-        BriefServed.objects.filter(
-            project_id=fact.project_id, at__gte=now - RETRACTED_FOR, fact_ids__contains=[fact.pk]
-        )
-        .order_by()
-        .values_list("agent_id", flat=True)
-        .distinct()
-    )
-    told |= set(Retraction.objects.filter(fact=fact).order_by().values_list("agent_id", flat=True))
-    if not told:
+    retract_all([fact], now)
+
+
+def retract_all(facts: Sequence[Fact], now: datetime) -> None:
+    """The same for several facts of one project: four queries, whatever their number."""
+    if not facts:
         return
-    ended = fact.status != Status.APPROVED or (fact.expires_at is not None and fact.expires_at <= now)
-    holds = set() if ended else told if fact.everyone else told & set(fact.agent_ids)
-    Retraction.objects.filter(fact=fact, agent_id__in=holds).delete()
-    _note(fact.project_id, [(agent_id, fact.pk) for agent_id in sorted(told - holds)], now)
+    told = told_since(facts, now - RETRACTED_FOR)
+    noted = Retraction.objects.filter(fact__in=[fact.pk for fact in facts]).order_by()
+    for fact_id, agent_id in noted.values_list("fact_id", "agent_id"):
+        told.setdefault(fact_id, set()).add(agent_id)
+    holds, ended = Q(), []
+    for fact in facts:
+        agents = told.get(fact.pk, set())
+        still = {agent_id for agent_id in agents if _holds_for(fact, agent_id, now)}
+        if still:
+            holds |= Q(fact=fact, agent_id__in=still)
+        ended += [(agent_id, fact.pk) for agent_id in sorted(agents - still)]
+    if holds:
+        Retraction.objects.filter(holds).delete()
+    if ended:
+        _note(facts[0].project_id, ended, now)
+
+
+def told_since(facts: Sequence[Fact], since: datetime) -> dict[int, set[int]]:
+    """Fact id → the ids of the agents that were served it since then; facts of one project."""
+    wanted = {fact.pk for fact in facts}
+    served = BriefServed.objects.filter(
+        project_id=facts[0].project_id, at__gte=since, fact_ids__overlap=sorted(wanted)
+    ).order_by()
+    told: dict[int, set[int]] = {}
+    for agent_id, fact_ids in served.values_list("agent_id", "fact_ids").iterator():
+        for fact_id in wanted.intersection(fact_ids):
+            told.setdefault(fact_id, set()).add(agent_id)
+    return told
+
+
+def would_note(facts: Sequence[Fact], now: datetime) -> dict[int, list[int]]:
+    """What `retract_all` would write down, were these facts as they stand here: for each agent the facts that it was
+    told and would not have any more, the latest first. Two queries, none without facts."""
+    if not facts:
+        return {}
+    told = told_since(facts, now - RETRACTED_FOR)
+    there = set(Retraction.objects.filter(fact__in=list(told)).order_by().values_list("agent_id", "fact_id"))
+    noted: dict[int, list[int]] = {}
+    for fact in reversed(facts):
+        for agent_id in told.get(fact.pk, ()):
+            if not _holds_for(fact, agent_id, now) and (agent_id, fact.pk) not in there:
+                noted.setdefault(agent_id, []).append(fact.pk)
+    return noted
 
 
 def withdrawn(
-    agent: Agent, noted: list[int], told: list[int], shown: set[int], now: datetime
+    agent: Agent, noted: list[int], told: list[int], shown: set[int], now: datetime, suppose: Suppose | None = None
 ) -> tuple[list[int], list[int]]:
     """(facts this agent was told that no longer hold, latest first; those of them that nobody noted yet).
 
@@ -46,8 +85,7 @@ def withdrawn(
     missing = set(told) - shown - set(noted)
     ended: list[int] = []
     if missing:
-        visible = Fact.objects.visible_to(agent, now).filter(pk__in=missing).values_list("pk", flat=True)
-        gone = missing - set(visible)
+        gone = missing - set(supposed.ids(Fact.objects.visible_to(agent, now).filter(pk__in=missing), suppose))
         ended = sorted(Fact.objects.filter(project_id=agent.project_id, pk__in=gone).values_list("pk", flat=True))
     return [pk for pk in [*ended, *noted] if pk not in shown][:LISTED], ended
 
@@ -55,6 +93,11 @@ def withdrawn(
 def note_ended(agent: Agent, fact_ids: Iterable[int], now: datetime) -> None:
     """Notes what `withdrawn` found, so that later briefs name it too."""
     _note(agent.project_id, [(agent.pk, pk) for pk in fact_ids], now)
+
+
+def _holds_for(fact: Fact, agent_id: int, now: datetime) -> bool:
+    is_over = fact.status != Status.APPROVED or (fact.expires_at is not None and fact.expires_at <= now)
+    return not is_over and (fact.everyone or agent_id in fact.agent_ids)
 
 
 def _note(project_id: int, pairs: list[tuple[int, int]], now: datetime) -> None:

@@ -15,7 +15,9 @@ from projects import audit
 from projects.models import Person
 from review.cards.flags import SENTENCE_LIMIT
 from review.cards.served_value import unsaid
-from review.deciding.decisions import BadDecision, follow, refuse_untrue
+from review.deciding.consequences import follow
+from review.deciding.decisions import BadDecision, refuse_untrue
+from review.deciding.undoing import act_on_many
 
 # Why a line is left for its own card; the words stand on the page.
 ONE_BY_ONE = {
@@ -73,7 +75,7 @@ def approve_together(session: Session, person: Person, chosen: set[int], now: da
 
     What has to be looked at by itself is left, and counted; so is what somebody else decided meanwhile.
     """
-    batch, left, count = uuid.uuid4(), Counter[str](), 0
+    batch, left, count = act_on_many(), Counter[str](), 0
     last: Decision | None = None
     for line in lines_of(session):
         if line.fact.pk not in chosen:

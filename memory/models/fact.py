@@ -9,7 +9,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest, Least
 
 from memory import rendering
-from memory.models.fact_beside import FactBesideOthers
+from memory.models.fact_on_arrival import FactOnArrival
 from memory.models.fact_row import MAX_TEXT, FactChanged, NotAllowed
 from memory.models.fact_status import Status
 from memory.models.lifetimes import ask_again_at, default_expiry, due_at, reachable, renewed
@@ -27,7 +27,7 @@ NATURES = ("factual", "sentiment")
 USES = ("actionable", "historical")
 
 
-class Fact(FactBesideOthers):
+class Fact(FactOnArrival):
     """One typed, keyed statement about one subject (on screen: a memory). Personal data; its lifetime is its type's.
 
     Only the verbs below write it. `revision` moves when what is served or its status moves, and every verb names the
@@ -93,10 +93,10 @@ class Fact(FactBesideOthers):
         fact._log(Verb.PROPOSE if person is None else Verb.CREATE, person, now, before={}, revision_before=0)
         return fact, True
 
-    def count_again(self, now: datetime) -> None:
+    def count_again(self, now: datetime, times: int = 1) -> None:
         """The same was learned once more: it lives on where its type counts from that. Nothing that is served changes,
-        so the revision stays."""
-        seen: dict[str, Any] = {"times_seen": F("times_seen") + 1, "last_seen_at": now}
+        so the revision stays. `times` is 0 where no session can be shown for it: said, and not counted."""
+        seen: dict[str, Any] = {"times_seen": F("times_seen") + times, "last_seen_at": now}
         later = renewed(self.type, self.value, self.expires_at, now, self.project.types)
         if later != self.expires_at:
             # Where somebody named an end meanwhile, that end stays.
@@ -144,6 +144,7 @@ class Fact(FactBesideOthers):
             self._lock(revision)
             if self.subject.frozen_at:
                 raise NotAllowed("This subject is frozen while a privacy request runs. It can be decided afterwards.")
+            self._refuse_one_for_two(person, edits)
             is_as_said = not edits.keys() & {"text", "value", "key", "type"}
             edits = self._completed(edits, now)
             expires_at = edits.get("expires_at", self.expires_at)
@@ -168,7 +169,9 @@ class Fact(FactBesideOthers):
             signed |= {"valid_to": None, "review_due_at": asked_at}
             return self._move(Verb.APPROVE, person, now, to=Status.APPROVED, batch=batch, **signed)
 
-    def edit(self, person: Person, *, revision: int, now: datetime, **edits: Any) -> Decision:
+    def edit(
+        self, person: Person, *, revision: int, now: datetime, batch: uuid.UUID | None = None, **edits: Any
+    ) -> Decision:
         """Changes text, value, key, type, nature, use or expires_at of a proposed or approved fact.
 
         With another type go its key and, where its type gave it its end, its lifetime. What was due to be looked at
@@ -180,7 +183,7 @@ class Fact(FactBesideOthers):
         if edits.keys() & {"everyone", "agent_ids"}:
             raise NotAllowed("Who sees it is changed by itself. Save the words first, then choose who sees it.")
         with transaction.atomic(using=type(self).objects.db):
-            Subject.objects.select_for_update().get(pk=self.subject_id)
+            Subject.objects.hold([self.subject_id])
             self._lock(revision)
             if self.status not in (Status.PROPOSED, Status.APPROVED):
                 raise NotAllowed(f"This memory is {self.get_status_display().lower()} by now.")
@@ -194,7 +197,7 @@ class Fact(FactBesideOthers):
                     edits.update(confirmed_at=now, put_off_until=None)
                 if is_due or edits.keys() & {"type", "expires_at"}:
                     edits["review_due_at"] = ask_again_at(self.type, now, self.project.types, self.expires_at)
-            return self._move(Verb.EDIT, person, now, **edits)
+            return self._move(Verb.EDIT, person, now, batch=batch, **self._without_first_yes(edits))
 
     def reconfirm(self, person: Person, *, revision: int, now: datetime) -> Decision:
         """Still true: confirmed by `person` now, its lifetime and the next asking count from now.
@@ -204,6 +207,7 @@ class Fact(FactBesideOthers):
         from memory.models.decision import Verb
 
         with transaction.atomic(using=type(self).objects.db):
+            Subject.objects.hold([self.subject_id])
             self._lock(revision)
             if self.status != Status.APPROVED or (self.expires_at is not None and self.expires_at <= now):
                 raise NotAllowed("Nobody receives this memory any more, so it cannot be confirmed.")
@@ -257,7 +261,14 @@ class Fact(FactBesideOthers):
         return today if revision == decision.revision_after else decision.revision_after
 
     def rescope(
-        self, person: Person | None, *, revision: int, now: datetime, everyone: bool, agent_ids: list[int]
+        self,
+        person: Person | None,
+        *,
+        revision: int,
+        now: datetime,
+        everyone: bool,
+        agent_ids: list[int],
+        batch: uuid.UUID | None = None,
     ) -> Decision:
         """Changes who receives it (the machine, only for a proposal that a second agent made as well).
 
@@ -265,19 +276,19 @@ class Fact(FactBesideOthers):
         from memory.models.decision import Verb
 
         with transaction.atomic(using=type(self).objects.db):
-            Subject.objects.select_for_update().get(pk=self.subject_id)
+            Subject.objects.hold([self.subject_id])
             self._lock(revision)
             if self.status not in (Status.PROPOSED, Status.APPROVED):
                 raise NotAllowed(f"This memory is {self.get_status_display().lower()}; nobody receives it.")
             if person is None and self.status != Status.PROPOSED:
                 raise NotAllowed("Only a person decides who receives an approved memory.")
-            batch = uuid.uuid4()
+            batch = batch or uuid.uuid4()
             scope: dict[str, Any] = {"everyone": everyone, "agent_ids": [] if everyone else sorted(set(agent_ids))}
             self._apply(scope)
             if self.status == Status.APPROVED:
                 for rival in type(self).objects.select_for_update().rivals_of(self):
                     rival._give_way(self, person, now, batch)
-            return self._move(Verb.RESCOPE, person, now, batch=batch, **scope)
+            return self._move(Verb.RESCOPE, person, now, batch=batch, **self._without_first_yes(scope))
 
     def reject(
         self,
@@ -311,12 +322,15 @@ class Fact(FactBesideOthers):
         terms: dict[str, Any] = {"to": Status.REMOVED, "reason": reason, "note": note, "batch": batch}
         return self._decide(Verb.REMOVE, person, revision, now, **terms)
 
-    def put_off(self, person: Person, *, revision: int, now: datetime, until: datetime) -> Decision:
+    def put_off(
+        self, person: Person, *, revision: int, now: datetime, until: datetime, batch: uuid.UUID | None = None
+    ) -> Decision:
         """Out of today's pile until a day. What it is, a proposal or a live memory, it stays."""
         from memory.models.decision import Verb
 
         allowed = (Status.PROPOSED, Status.APPROVED)
-        return self._decide(Verb.PUT_OFF, person, revision, now, allowed=allowed, put_off_until=until)
+        terms: dict[str, Any] = {"allowed": allowed, "batch": batch, "put_off_until": until}
+        return self._decide(Verb.PUT_OFF, person, revision, now, **terms)
 
     def expire(self, now: datetime) -> Decision:
         """The clock passed its lifetime. It was not served since; this only says so."""
@@ -337,7 +351,7 @@ class Fact(FactBesideOthers):
         if decision.verb in (Verb.PROPOSE, Verb.CREATE, Verb.UNDO) or hasattr(decision, "undone_by"):
             raise NotAllowed("This step cannot be undone, or was undone already.")
         with transaction.atomic(using=type(self).objects.db):
-            Subject.objects.select_for_update().get(pk=self.subject_id)
+            Subject.objects.hold([self.subject_id])
             self._lock(self._revision_left_by(decision))
             fields = {name: _loaded(name, value) for name, value in decision.before.items()}
             to = fields.pop("status", self.status)

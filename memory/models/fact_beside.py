@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
+from memory.models.fact_of_two import FactOfTwo
 from memory.models.fact_queries import FactQuerySet
 from memory.models.fact_row import FactRow, NotAllowed
 from memory.models.fact_status import Status
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from memory.models.fact import Fact
 
 
-class FactBesideOthers(FactRow):
+class FactBesideOthers(FactOfTwo):
     """What becomes of other facts when one is countersigned or merged: replaced, spoken for, joined with its quotes."""
 
     class Meta(FactRow.Meta):
         abstract = True
 
-    def merge_into(self, other: Fact, person: Person, *, revision: int, now: datetime) -> Decision:
+    def merge_into(
+        self, other: Fact, person: Person, *, revision: int, now: datetime, batch: uuid.UUID | None = None
+    ) -> Decision:
         """This proposal says the same as `other`, of the same subject: its count and evidence go there.
 
         Raises FactChanged, and NotAllowed where the other is gone by now.
@@ -45,6 +48,7 @@ class FactBesideOthers(FactRow):
                 person,
                 now,
                 to=Status.MERGED,
+                batch=batch,
                 superseded_by_id=other.pk,
                 noted={"evidence_ids": other._take_evidence_of(self)},
             )
@@ -56,8 +60,7 @@ class FactBesideOthers(FactRow):
         from memory.models.standing_part import StandingPart
 
         parts = StandingPart.objects.filter(standing=self.pk) if self.standing else StandingPart.objects.none()
-        ids = {self.subject_id, *parts.values_list("part__subject", flat=True)}
-        list(Subject.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
+        Subject.objects.hold({self.subject_id, *parts.values_list("part__subject", flat=True)})
 
     def _said_later(self) -> Fact | None:
         """The approved value that all of its readers have, and that was said after this one was."""

@@ -135,6 +135,19 @@ class FactRow(models.Model):
             models.Index(fields=["subject", "fingerprint"], name="fact_by_fingerprint"),
             models.Index(fields=["expires_at"], condition=Q(status="approved"), name="fact_by_expiry"),
             models.Index(fields=["project", "-worth", "id"], condition=Q(status="proposed"), name="fact_by_worth"),
+            # A subject with an open session goes first: the best of each subject, however many it has.
+            models.Index(fields=["subject", "-worth", "id"], condition=Q(status="proposed"), name="fact_of_subject"),
+            # Few, and first in the pile.
+            models.Index(
+                fields=["project", "-worth", "id"],
+                condition=Q(status="proposed", relation="conflicts"),
+                name="fact_in_conflict",
+            ),
+            models.Index(
+                fields=["project", "put_off_until"],
+                condition=Q(put_off_until__isnull=False, status__in=["proposed", "approved"]),
+                name="fact_put_off",
+            ),
             models.Index(
                 fields=["project", "review_due_at"],
                 condition=Q(status="approved", review_due_at__isnull=False),
@@ -182,6 +195,7 @@ class FactRow(models.Model):
         **kwargs: Any,
     ) -> Decision:
         with transaction.atomic(using=type(self).objects.db):
+            Subject.objects.hold([self.subject_id])
             self._lock(revision)
             if allowed is not None and self.status not in allowed:
                 raise NotAllowed(f"This memory is {self.get_status_display().lower()} by now.")

@@ -8,15 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from memory import brief, embedding_store, privacy, rendering, tokens
+from memory import privacy, rendering
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Relation, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
 from projects.models import Membership, Person, Project, Role
 from review.cards.pieces import has_hidden
-from review.deciding.answers import ANSWERS
+from review.deciding import leases, second_person
+from review.deciding.answers import ANSWERS, same_as
+from review.deciding.consequences import follow
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
@@ -36,6 +39,7 @@ VERB_WORDS = {
     "propose": "Proposed",
     "create": "Written by hand",
     "approve": "Countersigned",
+    "first yes": "First yes",
     "edit": "Edited",
     "reject": "Rejected",
     "rescope": "Goes to others",
@@ -78,15 +82,22 @@ def decide(
     """
     person = membership.person
     edits = _edits(membership.project, fact, form)
-    if verb in ANSWERS:
+    first: Decision | None = None
+    if verb in ("approve", "keep_second", "keep_both"):
+        refuse_untrue(fact, edits.get("text", fact.text))
+        first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
+    if first is not None:
+        decision, words = first, _("First yes: a second person decides")
+    elif verb in ANSWERS:
         answer, words = ANSWERS[verb]
-        if verb in ("keep_second", "keep_both"):
-            refuse_untrue(fact, fact.text)
         if verb in ("keep_first", "keep_both") and fact.related is not None:
             refuse_untrue(fact.related, fact.related.text)
+            second_person.refuse_beside(fact.related, person)
         decision = answer(fact, person, revision, form.get("beside", 0), now)
+    elif verb == "same_as":
+        other, seen = form.get("other", 0), form.get("other_revision", 0)
+        decision, words = same_as(fact, person, other, revision, seen, now), _("Merged")
     elif verb == "approve":
-        refuse_untrue(fact, edits.get("text", fact.text))
         replaces = fact.related if fact.relation == Relation.CHANGES and _is_live(fact.related) else None
         if replaces is not None and form.get("beside", replaces.revision) != replaces.revision:
             raise FactChanged(replaces)
@@ -98,7 +109,7 @@ def decide(
         decision = fact.edit(person, revision=revision, now=now, **edits)
         words = "Edited"
     elif verb == "reject":
-        decision = fact.reject(person, revision=revision, now=now, reason=_reason(form), note=_note(form))
+        decision = fact.reject(person, revision=revision, now=now, reason=_reason(form), note=_reason_note(form))
         words = f"Rejected, {REASON_WORDS[decision.reason].lower()}"
     elif verb == "rescope":
         scope = {name: edits[name] for name in ("everyone", "agent_ids") if name in edits}
@@ -115,6 +126,8 @@ def decide(
         words = "Withdrawn"
     else:
         raise BadDecision("This is no decision that can be made.")
+    if decision.verb not in (Verb.EDIT, Verb.RESCOPE):
+        leases.end(fact)
     follow(decision, now)
     audit.record(f"fact.{verb}", person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now)
     return Outcome(decision, fact, words)
@@ -156,44 +169,6 @@ def create(
     if not is_new:
         raise BadDecision("The same memory waits in the pile already. Approve it there.", "text")
     return decide(membership, fact, "approve", fact.revision, {}, now)
-
-
-def last_of(person: Person, project: Project, now: datetime) -> Decision | None:
-    """This person's newest decision of the last hour that can still be undone: what U takes back."""
-    return (
-        Decision.objects.filter(
-            project=project, person=person, at__gte=now - timedelta(hours=1), undone_by__isnull=True
-        )
-        .exclude(verb__in=[Verb.PROPOSE, Verb.CREATE, Verb.UNDO, Verb.SUPERSEDE])
-        .select_related("fact__subject")
-        .order_by("-pk")
-        .first()
-    )
-
-
-@transaction.atomic
-def undo(membership: Membership, decision: Decision, now: datetime) -> Outcome:
-    """Takes back a decision and everything that went with it, or nothing of it.
-
-    Raises NotAllowed, or FactChanged when a fact moved since.
-    """
-    if not membership.has(Role.REVIEWER):
-        raise NotAllowed("Only a reviewer can undo.")
-    together = list(Decision.objects.filter(batch=decision.batch).exclude(verb=Verb.UNDO).order_by("-pk"))
-    undone = None
-    for step in together:
-        step_undone = step.fact.undo(step, membership.person, now=now)
-        if step.pk == decision.pk:
-            undone = step_undone
-        follow(step_undone, now)
-    if undone is None:
-        raise NotAllowed("There is nothing to undo here.")
-    fact = decision.fact
-    fact.refresh_from_db()
-    audit.record(
-        "fact.undo", membership.person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now
-    )
-    return Outcome(undone, fact, f"Undone: {decision.get_verb_display().lower()}")
 
 
 def clean_sentence(text: str) -> str:
@@ -253,18 +228,13 @@ def _reason(form: dict[str, Any]) -> str:
     return reason
 
 
+def _reason_note(form: dict[str, Any]) -> str:
+    """Something else is a reason only with a few words beside it."""
+    note = _note(form)
+    if _reason(form) == "other" and not note:
+        raise BadDecision(_("Say in a few words why."), "note")
+    return note
+
+
 def _note(form: dict[str, Any]) -> str:
     return rendering.clean_line(form.get("note") or "")[:500]
-
-
-def follow(decision: Decision, now: datetime) -> None:
-    """What it means for agents: vectors of changed texts, token counts, what they must no longer rely on."""
-    for step in Decision.objects.filter(batch=decision.batch).select_related("fact"):
-        fact = step.fact
-        if fact.status == Status.APPROVED:
-            line_tokens = tokens.count(rendering.fact_line(fact.short_id, fact.text))
-            Fact.objects.filter(pk=fact.pk).update(tokens=line_tokens)
-            embedding_store.refresh(fact)
-        was_live = step.before.get("status", fact.status) == Status.APPROVED
-        if was_live:
-            brief.retract(fact, now)

@@ -8,19 +8,31 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Verb
 from projects.models import Membership, Role
 from review.cards import card
 from review.cards.word_diff import diff
-from review.deciding import decisions
+from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
-from review.pages import forms
+from review.pages import drafts, forms
 from review.pages.access import find_fact, membership_in, project_page, require
+from review.pages.draft_pages import keeps_words
 from review.pages.desk_context import desk_context, is_on_top
 from review.templatetags import desk
 
+# Where the message about a field of the form stands.
+PANEL_OF = {
+    "text": "edit",
+    "expires_on": "edit",
+    "reason": "reject",
+    "note": "note",
+    "scope": "scope",
+    "until": "later",
+    "other": "same",
+}
 YOURS = {
     "approve": "Approve it",
     "edit": "Change its words or its end",
@@ -30,6 +42,7 @@ YOURS = {
     "remove": "Withdraw it",
     "confirm": "Confirm it",
     "same": "Count it as the same thing",
+    "same_as": "Count it as the same thing",
     "keep_first": "Keep the first",
     "keep_second": "Keep the second",
     "keep_both": "Keep both",
@@ -38,7 +51,7 @@ YOURS = {
 
 
 @require_POST
-@login_required
+@keeps_words
 def decide(request: HttpRequest, short_id: str) -> HttpResponse:
     fact, membership = find_fact(request, short_id)
     require(membership, Role.REVIEWER)
@@ -53,16 +66,18 @@ def decide(request: HttpRequest, short_id: str) -> HttpResponse:
             now,
         )
     except FactChanged as changed:
+        drafts.keep(request, short_id)
         return taken(request, membership, changed.fact)
     except (decisions.BadDecision, NotAllowed) as problem:
         return _refused(request, membership, fact, problem)
+    drafts.drop(request, fact.pk)
     if request.POST.get("back") == "fact":
         messages.success(request, f"{outcome.words}.")
         return _go(request, reverse("review:fact", args=[fact.short_id]))
     stays = outcome.decision.verb in (Verb.EDIT, Verb.RESCOPE)
     if request.htmx:  # type: ignore[attr-defined]
         context = desk_context(membership, fact.pk if stays else None)
-        context["announce"] = f"{outcome.words}. {context['pile'].waiting} left. U to undo."
+        context["announce"] = _announced(membership, outcome.words, context["pile"].waiting)
         return render(request, "review/_desk.html", context)
     target = reverse("review:pile", args=[membership.project.slug])
     return redirect(f"{target}?card={fact.short_id}" if stays else target)
@@ -72,7 +87,7 @@ def decide(request: HttpRequest, short_id: str) -> HttpResponse:
 @project_page(Role.REVIEWER)
 def undo_last(request: HttpRequest, membership: Membership) -> HttpResponse:
     """What U does: takes back this person's newest decision."""
-    last = decisions.last_of(membership.person, membership.project, timezone.now())
+    last = undoing.last_of(membership.person, membership.project, timezone.now())
     if last is None:
         if request.htmx:  # type: ignore[attr-defined]
             context = desk_context(membership, None)
@@ -96,7 +111,7 @@ def undo(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> HttpResponse:
     try:
-        outcome = decisions.undo(membership, decision, timezone.now())
+        outcome = undoing.undo(membership, decision, timezone.now())
     except FactChanged as changed:
         return taken(request, membership, changed.fact)
     except NotAllowed as problem:
@@ -121,7 +136,7 @@ def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpRespo
         "taken": card.build(fact, membership, now),
         "taken_proposed": desk.ago(fact.first_seen_at, now),
         "yours": YOURS.get(request.POST.get("verb", ""), ""),
-        "typed": request.POST.get("text", ""),
+        "typed": (drafts.typed(request) or drafts.of(request, fact.pk) or {}).get("text", ""),
         "theirs": last,
         "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
         "theirs_when": desk.ago(last.at, now) if last else "",
@@ -135,23 +150,35 @@ def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpRespo
 
 def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: Exception) -> HttpResponse:
     """422 with the message beside the field and everything that was typed; on a memory's own page, there."""
+    field = getattr(problem, "field", "")
     if request.POST.get("back") == "fact":
         messages.error(request, str(problem))
-        return _go(request, reverse("review:fact", args=[fact.short_id]))
-    panels = {"text": "edit", "expires_on": "edit", "reason": "reject", "scope": "scope"}
-    field = getattr(problem, "field", "")
+        opened = f"?panel={PANEL_OF.get(field, 'edit')}" if drafts.keep(request, fact.short_id) else ""
+        return _go(request, f"{reverse('review:fact', args=[fact.short_id])}{opened}")
     context = desk_context(
         membership,
         fact.pk,
-        panel=panels.get(field, ""),
+        panel=PANEL_OF.get(field, "") or _panel_typed_in(request),
+        kept=drafts.typed(request) | {name: request.POST[name] for name in ("on",) if name in request.POST},
         problem=str(problem),
         problem_field=field,
-        typed=request.POST.get("text", ""),
     )
     if context["panel"] and not is_on_top(context, fact.pk):
         return taken(request, membership, fact)
     template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422)
+
+
+def _panel_typed_in(request: HttpRequest) -> str:
+    """The panel that holds what was typed: a refusal that is about no field must not shut it."""
+    kept = drafts.typed(request)
+    return "edit" if "text" in kept else "note" if "note" in kept else ""
+
+
+def _announced(membership: Membership, words: str, left: int) -> str:
+    """`Approved. 41 left. U to undo.`, the key only to whom keys are on."""
+    said = _("%(decision)s. %(count)s left.") % {"decision": words, "count": left}
+    return said if membership.person.keys_off else f"{said} {_('U to undo.')}"
 
 
 def _go(request: HttpRequest, target: str) -> HttpResponse:

@@ -9,22 +9,39 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.models import Fact, SessionStatus, Verb
+from memory.models import Fact, SessionStatus, Status, Verb
 from memory.types import table
 from projects.models import Membership, Person, Project
 from review.cards import card
-from review.deciding import decisions
+from review.cards.nearest import nearest
+from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
+from review.pages import drafts, forms
 from review.piles.pile import Pile, decided_today
 from review.templatetags import desk
 
 
-def desk_context(membership: Membership, wanted: int | None, panel: str = "", **extra: Any) -> dict[str, Any]:
-    """What the desk shows: the pile line, the last decision, the card and its bar. `panel`: edit, reject or scope."""
+# What may stand in place of the bar; the first two only of a proposal, "note" for a tenth reason in words.
+OF_PROPOSALS = ("reject", "note", "same")
+PANELS = (*OF_PROPOSALS, "edit", "scope", "later")
+
+
+def desk_context(
+    membership: Membership,
+    wanted: int | None,
+    panel: str = "",
+    kept: dict[str, str] | None = None,
+    words: str = "",
+    **extra: Any,
+) -> dict[str, Any]:
+    """What the desk shows: the pile line, the last decision, the card and its bar.
+
+    `panel`: one of PANELS; `kept`: what was typed there before; `words`: what "same" looks for.
+    """
     now = timezone.now()
     project, person = membership.project, membership.person
     today = Pile.of(project, person, now, wanted)
-    last = decisions.last_of(person, project, now)
+    last = undoing.last_of(person, project, now)
     view = card.build(today.card, membership, now) if today.card else None
     return {
         "section": "review",
@@ -36,15 +53,33 @@ def desk_context(membership: Membership, wanted: int | None, panel: str = "", **
         "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
         "state": "" if view else _state(project, today, now),
         **({} if view else _tally(project, person, now)),
-        "panel": panel if panel in ("edit", "reject", "scope") else "",
-        "reasons": decisions.REASONS,
-        "types": _types(project, today.card) if today.card and panel == "edit" else [],
+        **_panel(membership, today.card, panel, kept, words, now),
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,
         "now": now,
         **extra,
     }
+
+
+def _panel(
+    membership: Membership, fact: Fact | None, panel: str, kept: dict[str, str] | None, words: str, now: datetime
+) -> dict[str, Any]:
+    """What the panel needs; the empty panel is the bar itself."""
+    is_proposed = fact is not None and fact.status == Status.PROPOSED
+    if fact is None or not membership.can_review or panel not in PANELS or (panel in OF_PROPOSALS and not is_proposed):
+        return {"panel": ""}
+    needs: dict[str, Any] = {"panel": panel, "kept": kept, "author": drafts.author(membership.person)}
+    if panel == "reject":
+        needs["reasons"] = decisions.REASONS
+    elif panel == "edit":
+        needs |= {"typed_in": forms.edit_values(fact, kept), "types": _types(membership.project, fact)}
+    elif panel == "later":
+        days = forms.later_days(now)
+        needs |= {"later": days, "first_day": days[0][3], "last_day": forms.last_day_off(now)}
+    elif panel == "same":
+        needs |= {"nearest": nearest(fact, words, now), "words": words}
+    return needs
 
 
 def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from memory.learned import Cited, Learned
 from memory.models import Decision, Evidence, Fact, StandingPart, Status, Subject
 from memory.reconciliation import place
 from projects.models import AuditEvent
-from review.deciding import decisions
+from review.deciding import decisions, undoing
 from tests import factories
 from tests.factories import Cast
 
@@ -222,7 +222,7 @@ def test_approving_it_replaces_its_parts_and_undo_brings_all_back(shop: Cast, no
     assert {step.fact_id for step in batch} == {standing.pk, *(part.pk for part in parts)}
     assert list(Fact.objects.visible_to(shop.coder, now)) == [standing]
 
-    decisions.undo(membership, outcome.decision, now)
+    undoing.undo(membership, outcome.decision, now)
     standing.refresh_from_db()
     assert standing.status == Status.PROPOSED
     for part in parts:

@@ -8,7 +8,7 @@ import pytest
 
 from memory.models import Evidence, Fact, NotAllowed, Status
 from projects.models import Membership
-from review.deciding import decisions
+from review.deciding import undoing
 from tests import factories
 from tests.factories import Cast, approved, proposal
 
@@ -32,7 +32,7 @@ def test_a_conflict_without_a_key_is_resolved_by_replacing(shop: Cast, now: date
     old.refresh_from_db()
     assert (old.status, old.superseded_by, old.valid_to) == (Status.SUPERSEDED, new, now)
     assert new.status == Status.APPROVED
-    decisions.undo(membership(shop), decision, now)
+    undoing.undo(membership(shop), decision, now)
     old.refresh_from_db()
     new.refresh_from_db()
     assert (old.status, old.superseded_by, old.valid_to) == (Status.APPROVED, None, None)
@@ -53,7 +53,7 @@ def test_a_replaced_value_says_until_when_it_held(shop: Cast, now: datetime) -> 
     decision = new.approve(shop.rita, revision=new.revision, now=now)
     old.refresh_from_db()
     assert (old.status, old.valid_to) == (Status.SUPERSEDED, now - timedelta(days=2))
-    decisions.undo(membership(shop), decision, now)
+    undoing.undo(membership(shop), decision, now)
     old.refresh_from_db()
     assert (old.status, old.valid_to) == (Status.APPROVED, None)
 
@@ -118,7 +118,7 @@ def test_merging_carries_count_and_quotes_and_undo_takes_them_back(shop: Cast, n
     heir.refresh_from_db()
     assert (heir.times_seen, heir.evidence.count()) == (3, 3)
     assert (twin.status, twin.superseded_by) == (Status.MERGED, heir)
-    decisions.undo(membership(shop), decision, now)
+    undoing.undo(membership(shop), decision, now)
     heir.refresh_from_db()
     twin.refresh_from_db()
     assert (heir.times_seen, heir.evidence.count()) == (1, 2)

@@ -15,7 +15,7 @@ from memory.models import Decision, Fact, FactChanged, Status, Subject
 from memory.models.fact import NotAllowed
 from projects import people, tenancy
 from projects.models import Invitation, Membership, Role
-from review.deciding import decisions
+from review.deciding import undoing
 from tests import factories
 from tests.factories import Cast
 from tests.review.test_desk import signed_in
@@ -99,7 +99,7 @@ def test_an_undo_that_cannot_be_finished_changes_nothing(cast: Cast) -> None:
     first.edit(cast.rita, revision=first.revision, now=timezone.now(), text="Lives in Milan.")
     approval = Decision.objects.get(fact=second, verb="approve")
     with pytest.raises(FactChanged):
-        decisions.undo(member(cast), approval, timezone.now())
+        undoing.undo(member(cast), approval, timezone.now())
     assert Fact.objects.get(pk=second.pk).status == Status.APPROVED
 
 
@@ -110,7 +110,7 @@ def test_an_undo_never_makes_two_values_of_one_key(cast: Cast, agents: list[str]
     withdrawal = first.remove(cast.rita, revision=first.revision, now=timezone.now())
     factories.approved(cast.project, cast.rita, "Lives in Oslo.", key="customer_fact:city", **scope)
     with pytest.raises(NotAllowed, match="Another value"):
-        decisions.undo(member(cast), withdrawal, timezone.now())
+        undoing.undo(member(cast), withdrawal, timezone.now())
     answer = signed_in(cast.rita).post(f"/decisions/{withdrawal.pk}/undo")
     assert answer.status_code == 422
     assert Fact.objects.filter(status=Status.APPROVED).count() == 1
