@@ -38,7 +38,9 @@ monotonic = time.monotonic
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An agent with a key. Rows are at most two seconds old and shared between threads: read them, never save them."""
+    """An agent with a key. Rows are at most two seconds old and shared between threads: read them, never save them.
+
+    Whether it is paused is not to be read here: memory/pauses.py asks for it in the transaction that answers."""
 
     key_id: int
     prefix: str
@@ -47,10 +49,6 @@ class Caller:
     agent: Agent
     project: Project
     person: Person | None
-
-    @property
-    def is_paused(self) -> bool:
-        return bool(self.agent.paused_at or self.project.paused_at)
 
 
 _remembered: dict[str, tuple[float, Caller | None]] = {}

@@ -148,7 +148,7 @@ def _answer(at: str, served: brief.Brief) -> dict[str, Any]:
         "text": served.text,
         "items": [item._asdict() for item in served.items],
         "runbooks": [],
-        "system": None,
+        "system": served.system,
         "tokens": served.tokens,
         "tokenizer": TOKENIZER,
         "budget": served.budget,

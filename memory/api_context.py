@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Schema
 
-from memory import privacy, session_memory
+from memory import pauses, privacy, session_memory
 from memory.agent_auth import Bearer, caller
 from memory.api_briefs import MaxTokens
 from memory.api_errors import NotFound
@@ -58,7 +58,8 @@ def context(request: HttpRequest, external_id: str, query: Query[ContextQuery]) 
     except privacy.BadIdentifier:
         raise NotFound from None
     with tenancy.project(who.project.pk):
-        found = session_memory.hand_back(who.agent, external_id, query.max_tokens, timezone.now())
+        agent = pauses.as_it_stands(who.agent)
+        found = session_memory.hand_back(agent, external_id, query.max_tokens, timezone.now())
     if found is None:
         raise NotFound
     return {

@@ -10,7 +10,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import AwareDatetime, Field
 
-from memory import api_limits, feedback, proposals, retrieval, short_ids
+from memory import api_limits, feedback, pauses, proposals, retrieval, short_ids
 from memory.agent_auth import Bearer, Caller, caller
 from memory.api_errors import ApiError, NotFound
 from memory.api_values import Body, FactOut, Fraction, Whole, cursor_pk, fact_out, halves, known_subject, only
@@ -37,8 +37,11 @@ class KeyQuery(Body):
 
 
 class FactsOut(Schema):
+    """`paused`: nothing is told now, whatever is known."""
+
     items: list[FactOut]
     next_cursor: str | None
+    paused: bool
 
 
 class Search(Body):
@@ -57,6 +60,7 @@ class HitOut(FactOut):
 
 class SearchOut(Schema):
     items: list[HitOut]
+    paused: bool
 
 
 class Proposal(Body):
@@ -105,14 +109,16 @@ def _looked_up(
 ) -> dict[str, Any]:
     after = cursor_pk(cursor)
     with tenancy.project(who.project.pk):
+        agent = pauses.as_it_stands(who.agent)
+        is_paused = pauses.is_paused(agent)
         about = None
         if subject is not None:
-            about = known_subject(who.agent, subject)
+            about = known_subject(agent, subject)
             if about is None:
                 _audit(who, "facts.lookup", [])
-                return {"items": [], "next_cursor": None}
+                return {"items": [], "next_cursor": None, "paused": is_paused}
         page = retrieval.lookup(
-            who.agent,
+            agent,
             subject=about,
             key=key,
             key_prefix=key_prefix,
@@ -122,7 +128,8 @@ def _looked_up(
         )
         items = [fact_out(fact, who.project.timezone) for fact in page.facts]
         _audit(who, "facts.lookup", [fact.pk for fact in page.facts])
-    return {"items": items, "next_cursor": short_ids.encode(page.next_after) if page.next_after else None}
+    cursor_out = short_ids.encode(page.next_after) if page.next_after else None
+    return {"items": items, "next_cursor": cursor_out, "paused": is_paused}
 
 
 @router.post("/facts/search", response=SearchOut, auth=Bearer("brief"), summary="Facts by meaning and words")
@@ -130,14 +137,16 @@ def search(request: HttpRequest, payload: Search) -> dict[str, Any]:
     """Hybrid search. `score` is the relevance that `min_score` works on; the order also weighs the words found."""
     who = caller(request)
     with tenancy.project(who.project.pk):
+        agent = pauses.as_it_stands(who.agent)
+        is_paused = pauses.is_paused(agent)
         about = None
         if payload.subject is not None:
-            about = known_subject(who.agent, payload.subject)
+            about = known_subject(agent, payload.subject)
             if about is None:
                 _audit(who, "facts.search", [])
-                return {"items": []}
+                return {"items": [], "paused": is_paused}
         hits = retrieval.search(
-            who.agent,
+            agent,
             payload.query,
             subject=about,
             # No type holds an invisible character; Postgres refuses some of them.
@@ -156,7 +165,7 @@ def search(request: HttpRequest, payload: Search) -> dict[str, Any]:
             for hit in hits
         ]
         _audit(who, "facts.search", [hit.fact.pk for hit in hits])
-    return {"items": items}
+    return {"items": items, "paused": is_paused}
 
 
 @router.post("/facts", response={200: ProposedOut, 201: ProposedOut}, auth=Bearer("propose"), summary="Propose a fact")
@@ -192,7 +201,8 @@ def one(request: HttpRequest, fact_id: str) -> dict[str, Any]:
     who = caller(request)
     pk = short_ids.decode(fact_id)
     with tenancy.project(who.project.pk):
-        fact = retrieval.visible(who.agent, pk, timezone.now()) if pk is not None else None
+        agent = pauses.as_it_stands(who.agent)
+        fact = retrieval.visible(agent, pk, timezone.now()) if pk is not None else None
         # Asking for what one may not see is written down as well, without saying what it was.
         _audit(who, "fact.read", [fact.pk] if fact is not None else [])
         found = fact_out(fact, who.project.timezone) if fact is not None else None
@@ -215,7 +225,7 @@ def say(request: HttpRequest, fact_id: str, payload: Said) -> Status[dict[str, A
     given = None
     if pk is not None:
         with tenancy.project(who.project.pk):
-            given = feedback.give(who.agent, pk, payload.verdict, timezone.now())
+            given = feedback.give(pauses.as_it_stands(who.agent), pk, payload.verdict, timezone.now())
     if given is None:
         raise NotFound
     return Status(202 if given == "noted" else 200, {"status": given, "id": fact_id})

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from memory import brief_rows, rendering, retractions, retrieval, short_ids
+from memory import brief_rows, pauses, rendering, retractions, retrieval, short_ids
 from memory.brief_rows import About, Context, Row
 from memory.brief_text import Composed, Line, Section, compose, head, withdrawn_line
 from memory.models import BriefServed, Fact
@@ -85,6 +85,9 @@ class Brief:
     fact_ids: tuple[int, ...] = ()
     dropped_fact_ids: tuple[int, ...] = ()
     served_pk: int | None = None
+    # The system memory deployed for this agent: {"version", "deployed_at", "config"}. It is beside the text and costs
+    # nothing of the budget.
+    system: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -117,7 +120,8 @@ def build(
     nobody is about the project, its repositories and `person`, the holder of the key.
     """
     context = brief_rows.context(agent, session, subjects, person, now)
-    if agent.paused_at or agent.archived_at or agent.project.paused_at:
+    agent = context.agent
+    if agent.archived_at or pauses.is_paused(agent):
         return _finished(
             Brief("", (), 0, max_tokens, (), (), True, agent.dropped_count, "", False, tuple(context.ids)), known_etags
         )
@@ -148,6 +152,7 @@ def build(
             newly_retracted=tuple(newly),
             fact_ids=tuple(came),
             dropped_fact_ids=tuple(pk for pk, _ in left_out),
+            system=context.system,
         ),
         known_etags,
     )
@@ -307,6 +312,7 @@ def _finished(brief: Brief, known_etags: Collection[str]) -> Brief:
         "dropped": [one._asdict() for one in brief.dropped],
         "retracted": brief.retracted,
         "paused": brief.paused,
+        **({"system": brief.system} if brief.system is not None else {}),
     }
     etag = hashlib.sha256(json.dumps(sent, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return replace(brief, etag=etag, unchanged=etag in known_etags)

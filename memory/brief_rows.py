@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from memory import pauses
 from memory.models import BriefServed, Fact
 from memory.models.subject import PROJECT, lookup_hmac
 from memory.prepared import about, fetch, visible
@@ -36,13 +37,16 @@ class About(NamedTuple):
 class Context:
     """Whom and what the brief is about: subjects in the order of their sections; the session, if it is known.
 
-    `withdrawn` are facts noted as no longer holding for this agent, the latest first; `told` is what its last brief
-    (of this session) held."""
+    `agent` is as it stands now, whatever the caller's row says. `withdrawn` are facts noted as no longer holding for
+    it, the latest first; `told` is what its last brief (of this session) held. `system` is the system memory deployed
+    for it: {"version", "deployed_at", "config"}."""
 
+    agent: Agent
     subjects: list[About]
     session_id: int | None
     withdrawn: list[int]
     told: list[int]
+    system: dict[str, Any] | None = None
 
     @property
     def ids(self) -> list[int]:
@@ -79,9 +83,14 @@ class Row(NamedTuple):
 # With it: what this agent was told before. A fact that holds for it again is no longer withdrawn, noted or not.
 _CONTEXT = """
 WITH run AS (
-    SELECT (SELECT id FROM memory_session WHERE agent_id = %(agent)s::bigint AND external_id = %(session)s) AS id
+    SELECT (SELECT id FROM memory_session WHERE agent_id = %(agent)s::bigint AND external_id = %(session)s) AS id,
+        a.paused_at, a.archived_at, p.paused_at AS all_paused_at, c.version, c.deployed_at, c.content
+    FROM projects_agent a JOIN projects_project p ON p.id = a.project_id
+    LEFT JOIN LATERAL (SELECT version, deployed_at, content::text AS content FROM projects_agentconfig
+        WHERE agent_id = a.id AND deployed_at IS NOT NULL ORDER BY deployed_at DESC, version DESC LIMIT 1) c ON true
+    WHERE a.id = %(agent)s::bigint
 )
-SELECT run.id,
+SELECT run.paused_at, run.archived_at, run.all_paused_at, run.version, run.deployed_at, run.content, run.id,
     ARRAY(SELECT r.fact_id FROM memory_retraction r JOIN memory_fact f ON f.id = r.fact_id
         WHERE r.agent_id = %(agent)s::bigint AND r.at >= %(since)s::timestamptz AND NOT (
             f.status = 'approved' AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
@@ -172,7 +181,7 @@ def context(
         },
     )
     place = {value: number for number, value in enumerate(hashes)}
-    found = [About(*row[3:]) for row in rows if row[3] is not None]
+    found = [About(*row[9:]) for row in rows if row[9] is not None]
     found.sort(
         key=lambda one: (
             PLACES.index(one.entity_type) + 1 if one.is_place else 0,
@@ -180,8 +189,15 @@ def context(
             one.pk,
         )
     )
-    session_id, withdrawn, told = rows[0][:3]
-    return Context(found, session_id, withdrawn, told or [])
+    version, deployed_at, content, session_id, withdrawn, told = rows[0][3:9]
+    system = None
+    if version is not None:
+        system = {
+            "version": version,
+            "deployed_at": deployed_at.astimezone(UTC).isoformat(),
+            "config": json.loads(content),
+        }
+    return Context(pauses.stood(agent, *rows[0][:3]), found, session_id, withdrawn, told or [], system)
 
 
 def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> list[Row]:

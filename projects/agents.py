@@ -31,7 +31,7 @@ def create(project: Project, slug: str, *, by: Person, now: datetime) -> Agent:
 def pause(agent: Agent, *, by: Person, now: datetime) -> None:
     """The agent is heard, and told nothing, until it is resumed."""
     if agent.paused_at is None:
-        agent.pause(now)
+        agent.pause(now, by)
         _record("agent.pause", by, agent, now)
 
 
@@ -58,7 +58,7 @@ def bring_back(agent: Agent, *, by: Person, now: datetime) -> None:
 def pause_project(project: Project, *, by: Person, now: datetime) -> None:
     """No agent of the project is told anything until it is resumed."""
     if project.paused_at is None:
-        project.pause(now)
+        project.pause(now, by)
         audit.record(
             "project.pause", by, project_id=project.pk, object_kind="project", object_ids=[project.pk], now=now
         )
