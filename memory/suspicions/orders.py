@@ -22,7 +22,7 @@ REMEMBERED = 20_000
 _DATA = Path(__file__).resolve().parent.parent / "data" / "orders.txt"
 # What the patterns share.
 _NAMES = {
-    "MACHINES": r"(?:ai|a\.i\.|assistants?|(?:ai|coding|support|sales|llm|autonomous|all|any|every|other) agents?"
+    "MACHINES": r"(?:ai|a\.i\.|assistants?|(?:ai|coding|llm|autonomous|all|any|every) agents?"
     r"|agents|language models?|llms?|chat ?bots?|bots|copilots?|claude|gpt(?:-?\d)?|chatgpt|gemini|codex)",
     "RULES": r"(?:instructions?|rules?|prompts?|guidelines?|directives?|polic(?:y|ies)|constraints?|orders"
     r"|restrictions?|training|programming|guardrails?|safety)\b",
