@@ -6,19 +6,32 @@ import sys
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
+from django.utils.translation import gettext as _
 
 from projects import tenancy
+from review.pages import draft_pages
 
 RETRY_AFTER_SECONDS = 5
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return _page(request, "403_csrf.html", 403)
+    """A form from before this sign-in. Words that were typed in it are kept; htmx is sent to where they stand."""
+    kept, back = draft_pages.too_old(request)
+    if request.htmx:  # type: ignore[attr-defined]
+        if not request.user.is_authenticated:
+            return draft_pages.sent_to_sign_in(request, back)
+        if not kept:
+            messages.warning(request, _("This page was too old to be counted. It is fresh now: do it again."))
+        answer = HttpResponse(status=200)
+        answer["HX-Redirect"] = back
+        return answer
+    return _page(request, "403_csrf.html", 403, kept=kept, back=back)
 
 
 def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:

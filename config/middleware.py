@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from zoneinfo import ZoneInfo
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
@@ -47,7 +47,7 @@ class SignInMiddleware:
             if target.startswith(resolve_url("account_login")):
                 back = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
                 answer = HttpResponse(status=200)
-                answer["HX-Redirect"] = f"{resolve_url('account_login')}?next={back}"
+                answer["HX-Redirect"] = f"{resolve_url('account_login')}?next={quote(back)}"
                 return answer
         return response
 
@@ -79,7 +79,8 @@ class TenancyMiddleware:
                     .order_by("project__name", "pk")
                 )
         request.memberships = memberships  # type: ignore[attr-defined]
-        zone = ZoneInfo(request.user.timezone) if request.user.is_authenticated else timezone.get_default_timezone()
+        # A page of a project reads in its zone where the person has none of their own (review/pages/access.py).
+        zone = request.user.zone_in() if request.user.is_authenticated else timezone.get_default_timezone()
         with timezone.override(zone), tenancy.projects(membership.project_id for membership in memberships):
             response = view(request, *args, **kwargs)
             render = getattr(response, "render", None)

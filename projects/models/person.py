@@ -1,10 +1,14 @@
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+from zoneinfo import ZoneInfo
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models.functions import Lower
+
+if TYPE_CHECKING:
+    from projects.models.project import Project
 
 
 class PersonManager(BaseUserManager["Person"]):
@@ -57,6 +61,10 @@ class Person(AbstractBaseUser):
     def short_name(self) -> str:
         """What a signature shows: the given name, else the part of the address before the @."""
         return self.name or self.email.split("@")[0]
+
+    def zone_in(self, project: Project | None = None) -> ZoneInfo:
+        """The zone in which this person reads: their own, else that of the project in front of them, else UTC."""
+        return ZoneInfo(self.timezone or (project.timezone if project else "UTC"))
 
     def get_full_name(self) -> str:
         return self.short_name

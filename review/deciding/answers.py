@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Status
 from projects.models import Person
@@ -66,6 +67,21 @@ def keep_neither(fact: Fact, person: Person, revision: int, beside: int, now: da
 def same_thing(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:
     """It says what the other says: counted there, with its quotes."""
     return fact.merge_into(_other(fact, beside), person, revision=revision, now=now)
+
+
+def same_as(fact: Fact, person: Person, other: int, revision: int, beside: int, now: datetime) -> Decision:
+    """It says what another memory of its subject says, one that the person chose (`other`: its id).
+
+    Raises FactChanged with the other one, NotAllowed.
+    """
+    chosen = Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id, pk=other).first()
+    if chosen is None or chosen.pk == fact.pk:
+        raise NotAllowed(_("That memory is not one of this subject. Choose another, or decide this one by itself."))
+    if chosen.status not in (Status.APPROVED, Status.PROPOSED):
+        raise NotAllowed(_("That memory is gone by now. Choose another, or decide this one by itself."))
+    if chosen.revision != beside:
+        raise FactChanged(chosen)
+    return fact.merge_into(chosen, person, revision=revision, now=now)
 
 
 def confirm(fact: Fact, person: Person, revision: int, beside: int, now: datetime) -> Decision:

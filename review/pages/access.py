@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
 
 from memory import short_ids
 from memory.models import Fact
@@ -21,9 +22,16 @@ def membership_in(request: HttpRequest, project_id: int) -> Membership:
     """The reader's membership in this project, noted on the request for the frame. Raises Http404 for a stranger."""
     for membership in request.memberships:  # type: ignore[attr-defined]
         if membership.project_id == project_id:
-            request.membership = membership  # type: ignore[attr-defined]
+            _enter(request, membership)
             return membership
     raise Http404
+
+
+def _enter(request: HttpRequest, membership: Membership) -> None:
+    """Notes the project for the frame, and reads in its zone whoever chose none of their own."""
+    request.membership = membership  # type: ignore[attr-defined]
+    # The middleware around the view puts back what was before.
+    timezone.activate(request.user.zone_in(membership.project))  # type: ignore[union-attr]
 
 
 def project_page(role: str = Role.VIEWER) -> Callable[[View], View]:
@@ -36,7 +44,7 @@ def project_page(role: str = Role.VIEWER) -> Callable[[View], View]:
         def inner(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
             for membership in request.memberships:  # type: ignore[attr-defined]
                 if membership.project.slug == slug:
-                    request.membership = membership  # type: ignore[attr-defined]
+                    _enter(request, membership)
                     require(membership, role)
                     return view(request, membership, *args, **kwargs)
             raise Http404

@@ -9,20 +9,23 @@ from django.views.decorators.http import require_safe
 from memory import short_ids
 from memory.models import Fact
 from projects.models import Membership, Role
+from review.pages import drafts
 from review.pages.access import project_page
 from review.pages.decision_pages import taken
-from review.pages.desk_context import desk_context, is_on_top
+from review.pages.desk_context import PANELS, desk_context, is_on_top
 
 
 @require_safe
 @project_page(Role.VIEWER)
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     wanted = short_ids.decode(request.GET.get("card", ""))
-    context = desk_context(membership, wanted, panel=request.GET.get("panel", ""))
+    panel, words = request.GET.get("panel", ""), request.GET.get("words", "")[:200]
+    kept = drafts.of(request, wanted) if wanted is not None and panel in ("edit", "note") else None
+    context = desk_context(membership, wanted, panel=panel, kept=kept, words=words)
     gone = None
     if wanted is not None and not is_on_top(context, wanted):
         gone = Fact.objects.filter(project=membership.project, pk=wanted).first()
-    if gone is not None and context["panel"]:
+    if gone is not None and panel in PANELS:
         return taken(request, membership, gone)
     if gone is not None and not request.htmx:  # type: ignore[attr-defined]
         return redirect("review:fact", gone.short_id)

@@ -23,6 +23,7 @@ from review.cards.proof import ON_PAGE
 from review.cards.word_diff import diff
 from review.deciding import decisions
 from review.deciding.decisions import VERB_WORDS
+from review.pages import drafts, forms
 from review.pages.access import find_fact
 from review.templatetags import desk
 
@@ -74,6 +75,8 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
         "is_waiting": found.status == Status.PROPOSED,
         "is_live": found.is_current and (found.expires_at is None or found.expires_at > now),
         "panel": request.GET.get("panel", ""),
+        "typed_in": forms.edit_values(found, drafts.of(request, found.pk)),
+        "author": drafts.author(membership.person),
         "now": now,
     }
     return render(request, "review/fact.html", context)

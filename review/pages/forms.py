@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext as _
 
+from memory import short_ids
 from memory.models import Fact
 from memory.models.lifetimes import reachable
 from projects.models import Project
 from review.deciding.decisions import BadDecision
+from review.templatetags.desk import last_day
 
-PUT_OFF_DAYS = {"tomorrow": 1, "week": 7}
+# Nobody puts a memory off for longer: it would be forgotten.
+LONGEST_OFF_DAYS = 366
 
 
 def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) -> dict[str, Any]:
@@ -35,8 +42,10 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     beside = _numbers([str(data.get("beside", ""))])
     if beside:
         form["beside"] = beside[0]
+    if "other" in data:
+        form["other"], form["other_revision"] = _other(str(data["other"]))
     if "until" in data:
-        form["until"] = now + timedelta(days=PUT_OFF_DAYS.get(str(data["until"]), 1))
+        form["until"] = _until(str(data["until"]), str(data.get("on", "")), now)
     return form
 
 
@@ -46,6 +55,73 @@ def revision(data: QueryDict) -> int:
         return int(data.get("revision", ""))
     except ValueError:
         raise BadDecision("This form is incomplete. Reload the page and decide again.") from None
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What the fields of an edit hold: the memory as it is, or the words somebody typed before (`is_kept`)."""
+
+    text: str
+    expires_on: str
+    no_end: bool
+    type: str
+    nature: str
+    use: str
+    is_kept: bool
+
+
+def edit_values(fact: Fact, kept: Mapping[str, str] | None) -> Typed:
+    """The fields of an edit of `fact`, from what was typed before where there is such a thing."""
+    if not kept or "text" not in kept:
+        return Typed(fact.text, last_day(fact), fact.expires_at is None, fact.type, fact.nature, fact.use, False)
+    has_end = "lives" in kept
+    return Typed(
+        kept["text"],
+        kept.get("expires_on", "") if has_end else last_day(fact),
+        bool(kept.get("no_end")) if has_end else fact.expires_at is None,
+        kept.get("type") or fact.type,
+        kept.get("nature") or fact.nature,
+        kept.get("use") or fact.use,
+        True,
+    )
+
+
+def later_days(now: datetime) -> list[tuple[str, str, str, date]]:
+    """Digit, name, words and day of each choice of Later, by the reader's calendar."""
+    today = timezone.localtime(now).date()
+    return [
+        ("1", "tomorrow", _("Tomorrow"), today + timedelta(days=1)),
+        ("2", "week", _("Next week"), today + timedelta(days=7)),
+        ("3", "month", _("In a month"), _a_month_after(today)),
+    ]
+
+
+def last_day_off(now: datetime) -> date:
+    """The last day until which a memory can be put off."""
+    return timezone.localtime(now).date() + timedelta(days=LONGEST_OFF_DAYS)
+
+
+def _until(name: str, written: str, now: datetime) -> datetime:
+    """The start of the day chosen, in the reader's zone. Raises BadDecision."""
+    day = {known: day for _digit, known, _words, day in later_days(now)}.get(name)
+    if day is None:
+        day = _day(written)
+    if day is None or not timezone.localtime(now).date() < day <= last_day_off(now):
+        raise BadDecision(_("Choose a day from tomorrow on, a year from now at most."), "until")
+    return datetime.combine(day, time.min, tzinfo=timezone.get_current_timezone())
+
+
+def _a_month_after(day: date) -> date:
+    year, month = (day.year + 1, 1) if day.month == 12 else (day.year, day.month + 1)
+    last = (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+    return date(year, month, min(day.day, last))
+
+
+def _other(written: str) -> tuple[int, int]:
+    """Id and revision of another memory, written `f-….revision`; zeros for anything else."""
+    short_id, _dot, seen = written.partition(".")
+    numbers = _numbers([seen])
+    return short_ids.decode(short_id) or 0, numbers[0] if numbers else 0
 
 
 def _numbers(values: list[str]) -> list[int]:
