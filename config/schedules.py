@@ -25,6 +25,7 @@ JOBS = (
     Job("sum up sessions that go on", "memory.tasks.sum_up_sessions", 1),
     Job("expire by the clock", "memory.tasks.expire_facts", 5),
     Job("let live on what is used", "memory.tasks.renew_used_facts", 30),
+    Job("approve on arrival", "review.tasks.approve_on_arrival", 1),
     Job("propose standing lessons", "memory.tasks.propose_standing", 1440),
 )
 

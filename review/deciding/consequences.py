@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory import embedding_store, rendering, retractions, tokens
 from memory.models import Decision, Fact, Retraction, Status
+from review.deciding import sampling
 
 
 def follow(decision: Decision, now: datetime) -> None:
@@ -27,6 +28,7 @@ def follow_batch(batch: uuid.UUID, now: datetime) -> None:
         step.fact_id for step in steps if step.before.get("status", step.fact.status) == Status.APPROVED
     } | _noted(facts)
     retractions.retract_all([fact for pk, fact in facts.items() if pk in was_live], now)
+    sampling.heard(steps, now)
 
 
 def count_tokens(facts: Sequence[Fact]) -> None:

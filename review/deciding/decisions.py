@@ -17,7 +17,7 @@ from memory.types import table
 from projects import audit
 from projects.models import Membership, Person, Project, Role
 from review.cards.pieces import has_hidden
-from review.deciding import leases, second_person
+from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
 from review.deciding.consequences import follow
 
@@ -82,6 +82,10 @@ def decide(
     """
     person = membership.person
     edits = _edits(membership.project, fact, form)
+    # Drawn from what came on arrival: it looks like any new card, and its answer is about a live memory.
+    asked, is_sample = verb, sampling.is_open(fact, now)
+    if is_sample:
+        verb, form = sampling.as_of_live(verb, form, edits)
     first: Decision | None = None
     if verb in ("approve", "keep_second", "keep_both"):
         refuse_untrue(fact, edits.get("text", fact.text))
@@ -126,7 +130,9 @@ def decide(
         words = "Withdrawn"
     else:
         raise BadDecision("This is no decision that can be made.")
-    if decision.verb not in (Verb.EDIT, Verb.RESCOPE):
+    if is_sample:
+        words = {"approve": "Approved", "reject": "Rejected"}.get(asked, words)
+    if decision.verb not in (Verb.EDIT, Verb.RESCOPE) or (is_sample and asked == "approve"):
         leases.end(fact)
     follow(decision, now)
     audit.record(f"fact.{verb}", person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now)

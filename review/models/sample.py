@@ -18,6 +18,8 @@ class Sample(models.Model):
     type = models.CharField(max_length=40)
     # The rule under which it came: when it was switched on, so that a new start counts from nothing.
     rule_since = models.DateTimeField()
+    # Whose rule it was: it stands where a signature would.
+    rule_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     drawn = models.BooleanField(default=False)
     at = models.DateTimeField()
     verdict = models.CharField(max_length=8, blank=True)
