@@ -248,6 +248,10 @@ class Fact(FactOnArrival):
                 edits["expires_at"] = default_expiry(name, value, now, self.project.types)
         return edits
 
+    def is_back_at(self, decision: Decision) -> bool:
+        """Whether all that came after `decision` was taken back since. Two queries."""
+        return self._revision_left_by(decision) != decision.revision_after
+
     def _revision_left_by(self, decision: Decision) -> int:
         """The revision at which `decision` can be undone: the one it left, or today's where all that came after it was
         taken back since, pair by pair."""
@@ -344,17 +348,33 @@ class Fact(FactOnArrival):
 
         return self._decide(Verb.LAPSE, None, self.revision, now, to=Status.LAPSED)
 
-    def undo(self, decision: Decision, person: Person, *, now: datetime, batch: uuid.UUID | None = None) -> Decision:
-        """Puts back what `decision` changed, while the revision it left still stands (else FactChanged)."""
+    def come_back(self, now: datetime) -> Decision | None:
+        """What had lapsed was seen again: it waits as before, and its days count anew. None where somebody moved it."""
+        from memory.models.decision import Verb
+
+        lapse = self.decisions.filter(verb=Verb.LAPSE, undone_by__isnull=True).order_by("-pk").first()
+        return self.undo(lapse, None, now=now) if lapse is not None and self.status == Status.LAPSED else None
+
+    def undo(
+        self, decision: Decision, person: Person | None, *, now: datetime, batch: uuid.UUID | None = None
+    ) -> Decision:
+        """Puts back what `decision` changed, while the revision it left still stands (else FactChanged).
+
+        Without a person only what the machine let lapse."""
         from memory.models.decision import Verb
 
         if decision.verb in (Verb.PROPOSE, Verb.CREATE, Verb.UNDO) or hasattr(decision, "undone_by"):
             raise NotAllowed("This step cannot be undone, or was undone already.")
+        if person is None and decision.verb != Verb.LAPSE:
+            raise NotAllowed("Only a person takes back what a person decided.")
         with transaction.atomic(using=type(self).objects.db):
             Subject.objects.hold([self.subject_id])
             self._lock(self._revision_left_by(decision))
             fields = {name: _loaded(name, value) for name, value in decision.before.items()}
             to = fields.pop("status", self.status)
+            if decision.verb == Verb.LAPSE:
+                # Whoever asks for it back has 30 days more; what was seen again waits as one that never lay in a pile.
+                fields["piled_at"] = None if person is None else now
             if decision.verb == Verb.MERGE and "evidence_ids" in decision.after:
                 self._leave(decision.after["superseded_by_id"], decision.after["evidence_ids"])
             self._apply({**fields, "status": to})

@@ -19,16 +19,17 @@ from memory.models import Decision, Fact, FactChanged, NotAllowed, Relation, Sta
 from projects import audit
 from projects.models import Membership
 from review.cards.kinds import ANSWERABLE
-from review.deciding import second_person
+from review.cards.risk import Risk, risks_of
 from review.deciding.consequences import follow_batch
 from review.deciding.decisions import REASON_WORDS, BadDecision, refuse_untrue
-from review.deciding.undoing import REASON_LIMIT, act_on_many, changed_words, counted, hold_for
+from review.deciding.undoing import REASON_LIMIT, act_on_many, changed_words, counted, subjects_of
 
 # Of one act. More is done 200 at a time, each with its own line and its own undo.
 CAP = 200
 # (fact id, revision as it was seen).
 Items = Sequence[tuple[int, int]]
-Act = Callable[[Fact, int, uuid.UUID], Decision]
+# What is done to one of them: the memory, the revision seen, the act's id, and why it is risky, where that was asked.
+Act = Callable[[Fact, int, uuid.UUID, Risk | None], Decision]
 
 
 class TooMany(BadDecision):
@@ -66,21 +67,21 @@ def approve_all(
     is risky was opened and read. Neither lets anything through that could not be approved on its card.
     """
 
-    def approve(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
-        hurdle = _in_the_way_of_approval(fact, opened, asked)
+    def approve(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
+        hurdle = _in_the_way_of_approval(fact, risk, opened, asked)
         if hurdle:
             raise _Skipped(hurdle)
         refuse_untrue(fact, fact.text)
         return fact.approve(membership.person, revision=revision, now=now, batch=batch)
 
-    return _each(membership, items, now, Verb.APPROVE, approve)
+    return _each(membership, items, now, Verb.APPROVE, approve, weighs=True)
 
 
 def reject_all(membership: Membership, items: Items, reason: str, now: datetime, note: str = "") -> BatchResult:
     """Rejects the proposals among them, all for one reason. Raises BadDecision for a reason that is none."""
     _check_reason(reason)
 
-    def reject(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def reject(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if fact.status != Status.PROPOSED:
             raise _Skipped(_by_now(fact))
         return fact.reject(membership.person, revision=revision, now=now, reason=reason, note=note[:500], batch=batch)
@@ -92,7 +93,7 @@ def remove_all(membership: Membership, items: Items, reason: str, now: datetime,
     """Withdraws the live ones among them, all for one reason. Raises BadDecision for a reason that is none."""
     _check_reason(reason)
 
-    def remove(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def remove(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if fact.status != Status.APPROVED:
             raise _Skipped(_by_now(fact))
         return fact.remove(membership.person, revision=revision, now=now, reason=reason, note=note[:500], batch=batch)
@@ -109,11 +110,11 @@ def rescope_all(
     if not everyone and (not wanted or not set(wanted) <= known):
         raise BadDecision(_("Choose at least one agent, or everyone."), "scope")
 
-    def rescope(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def rescope(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if (fact.everyone, fact.agent_ids) == (everyone, wanted):
             raise _Skipped(_("goes to them already"))
         is_wider = not fact.everyone and (everyone or not set(wanted) <= set(fact.agent_ids))
-        if is_wider and _is_flagged(fact):
+        if is_wider and is_flagged(fact, risk):
             raise _Skipped(_("flagged"))
         fact.everyone, fact.agent_ids = everyone, wanted
         if fact.status == Status.APPROVED and Fact.objects.rivals_of(fact).exists():
@@ -121,7 +122,7 @@ def rescope_all(
         scope = {"everyone": everyone, "agent_ids": wanted}
         return fact.rescope(membership.person, revision=revision, now=now, batch=batch, **scope)
 
-    return _each(membership, items, now, Verb.RESCOPE, rescope)
+    return _each(membership, items, now, Verb.RESCOPE, rescope, weighs=True)
 
 
 def lifetime_all(membership: Membership, items: Items, expires_at: datetime | None, now: datetime) -> BatchResult:
@@ -129,7 +130,7 @@ def lifetime_all(membership: Membership, items: Items, expires_at: datetime | No
     if expires_at is not None and expires_at <= now:
         raise BadDecision(_("Choose a day that is still to come, or withdraw them."), "expires_on")
 
-    def edit(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def edit(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if fact.expires_at == expires_at:
             raise _Skipped(_("ends then already"))
         return fact.edit(membership.person, revision=revision, now=now, batch=batch, expires_at=expires_at)
@@ -140,7 +141,7 @@ def lifetime_all(membership: Membership, items: Items, expires_at: datetime | No
 def put_off_all(membership: Membership, items: Items, until: datetime, now: datetime) -> BatchResult:
     """Out of the pile until a day."""
 
-    def put_off(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def put_off(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         return fact.put_off(membership.person, revision=revision, now=now, until=until, batch=batch)
 
     return _each(membership, items, now, Verb.PUT_OFF, put_off)
@@ -156,7 +157,7 @@ def merge_all(membership: Membership, target: tuple[int, int], items: Items, now
     if other.status not in ANSWERABLE:
         raise NotAllowed(_("The memory to keep is %(state)s.") % {"state": _by_now(other)})
 
-    def merge(fact: Fact, revision: int, batch: uuid.UUID) -> Decision:
+    def merge(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if fact.status != Status.PROPOSED:
             raise _Skipped(_by_now(fact))
         if fact.subject_id != other.subject_id:
@@ -164,7 +165,7 @@ def merge_all(membership: Membership, target: tuple[int, int], items: Items, now
         return fact.merge_into(other, membership.person, revision=revision, now=now, batch=batch)
 
     items = [(pk, revision) for pk, revision in items if pk != other.pk]
-    return _each(membership, items, now, Verb.MERGE, merge, {other.subject_id})
+    return _each(membership, items, now, Verb.MERGE, merge, held={other.subject_id})
 
 
 class _Skipped(Exception):
@@ -172,10 +173,18 @@ class _Skipped(Exception):
 
 
 def _each(
-    membership: Membership, items: Items, now: datetime, verb: str, act: Act, held: set[int] | None = None
+    membership: Membership,
+    items: Items,
+    now: datetime,
+    verb: str,
+    act: Act,
+    *,
+    held: set[int] | None = None,
+    weighs: bool = False,
 ) -> BatchResult:
-    """Does `act` to each in a savepoint of its own, the subjects locked before the first in one order: two acts that
-    cross wait for each other and never in a circle. About twelve queries an item, 1 s for 200."""
+    """Does `act` to each in a savepoint of its own, all subjects (and those `held`) locked before the first in one
+    order: two acts that cross wait for each other and never in a circle. `weighs`: it asks how risky each is.
+    About twelve queries an item, 1 s for 200."""
     if not membership.can_review:
         raise NotAllowed(_("Only a reviewer decides."))
     revisions = dict(items)
@@ -194,9 +203,8 @@ def _each(
             .defer("search")
         )
         facts = {fact.pk: fact for fact in found}
-        hold_for([*facts.values()])
-        if held:
-            Subject.objects.hold(held)
+        Subject.objects.hold(subjects_of([*facts.values()]) | (held or set()))
+        risks = risks_of(facts.values()) if weighs else {}
         for pk, revision in revisions.items():
             fact = facts.get(pk)
             if fact is None:
@@ -204,7 +212,7 @@ def _each(
                 continue
             try:
                 with transaction.atomic():
-                    act(fact, revision, batch)
+                    act(fact, revision, batch, risks.get(pk))
                 done.append(fact)
             except _Skipped as why:
                 # What was seen wins: who changed it says more than what it is now.
@@ -229,16 +237,16 @@ def _each(
     return BatchResult(batch, verb, tuple(done), tuple(skipped))
 
 
-def _in_the_way_of_approval(fact: Fact, opened: bool, asked: bool) -> str:
+def _in_the_way_of_approval(fact: Fact, risk: Risk | None, opened: bool, asked: bool) -> str:
     """Why this one is for its own card, or ""."""
     if fact.status != Status.PROPOSED:
         return _by_now(fact)
-    if not opened and _is_flagged(fact):
+    if risk is not None and risk.needs_two:
+        return _("needs two people")
+    if not opened and is_flagged(fact, risk):
         return _("flagged")
     if fact.standing:
         return _("speaks for others")
-    if second_person.is_needed(fact):
-        return _("needs two people")
     beside = fact.related if fact.related is not None and fact.related.status in ANSWERABLE else None
     if beside is not None and fact.relation == Relation.CONFLICTS:
         return _("in conflict")
@@ -250,8 +258,9 @@ def _in_the_way_of_approval(fact: Fact, opened: bool, asked: bool) -> str:
     return ""
 
 
-def _is_flagged(fact: Fact) -> bool:
-    return bool(fact.findings)
+def is_flagged(fact: Fact, risk: Risk | None) -> bool:
+    """Whether a person should read it by itself before it reaches anybody (or anybody more)."""
+    return risk is not None or bool(fact.findings)
 
 
 def _by_now(fact: Fact) -> str:

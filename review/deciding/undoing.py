@@ -59,6 +59,15 @@ def last_of(person: Person, project: Project, now: datetime) -> Decision | None:
     return _own(person, project).filter(at__gte=now - UNDO_WITHIN).first()
 
 
+def last_act(person: Person, project: Project, written: str, now: datetime) -> Decision | None:
+    """This person's act with the id `written` in an address, while it can be undone by one press; else None."""
+    try:
+        batch = uuid.UUID(written)
+    except ValueError:
+        return None
+    return _own(person, project).filter(batch=batch, at__gte=now - UNDO_WITHIN).first()
+
+
 def last_acts(person: Person, project: Project) -> list[list[Decision]]:
     """This person's last 20 acts, newest first, each with its decisions; what follows from them is left out."""
     newest: dict[uuid.UUID, list[Decision]] = {}
@@ -102,7 +111,7 @@ def undo(membership: Membership, decision: Decision, now: datetime) -> Undone:
         .select_related("fact__project", "undone_by")
         .order_by("-pk")
     )
-    hold_for([step.fact for step in together])
+    Subject.objects.hold(subjects_of([step.fact for step in together]))
     done = (
         _of_many(together, membership.person, now) if is_on_many(decision.batch) else _whole(together, membership, now)
     )
@@ -123,13 +132,13 @@ def undo(membership: Membership, decision: Decision, now: datetime) -> Undone:
     return Undone(undone, fact, _words(decision, done), len(done.steps), tuple(done.left))
 
 
-def hold_for(facts: Sequence[Fact]) -> None:
-    """Locks the subjects of these memories, and of what a standing one of them speaks for, in one order."""
+def subjects_of(facts: Sequence[Fact]) -> set[int]:
+    """The subjects of these memories, and of what a standing one of them speaks for: what an act on them locks."""
     ids = {fact.subject_id for fact in facts}
     standing = [fact.pk for fact in facts if fact.standing]
     if standing:
         ids |= set(StandingPart.objects.filter(standing__in=standing).values_list("part__subject", flat=True))
-    Subject.objects.hold(ids)
+    return ids
 
 
 @dataclass

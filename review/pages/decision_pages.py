@@ -13,16 +13,15 @@ from django.views.decorators.http import require_POST
 
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Verb
 from projects.models import Membership, Role
-from review.cards import card
-from review.cards.word_diff import diff
 from review.deciding import decisions, undoing
-from review.deciding.decisions import VERB_WORDS
 from review.pages import drafts, forms
 from review.pages.access import find_fact, membership_in, project_page, require
-from review.pages.draft_pages import keeps_words
 from review.pages.desk_context import desk_context, is_on_top
-from review.templatetags import desk
+from review.pages.draft_pages import keeps_words
+from review.pages.together_pages import taken
 
+# Where a list's own undo returns to.
+BACK = {"memory": "review:memory", "decided": "review:decided"}
 # Where the message about a field of the form stands.
 PANEL_OF = {
     "text": "edit",
@@ -32,21 +31,7 @@ PANEL_OF = {
     "scope": "scope",
     "until": "later",
     "other": "same",
-}
-YOURS = {
-    "approve": "Approve it",
-    "edit": "Change its words or its end",
-    "reject": "Reject it",
-    "rescope": "Change who sees it",
-    "put_off": "Put it off",
-    "remove": "Withdraw it",
-    "confirm": "Confirm it",
-    "same": "Count it as the same thing",
-    "same_as": "Count it as the same thing",
-    "keep_first": "Keep the first",
-    "keep_second": "Keep the second",
-    "keep_both": "Keep both",
-    "keep_neither": "Keep neither",
+    "person": "before",
 }
 
 
@@ -119,33 +104,17 @@ def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> H
     if request.POST.get("back") == "fact":
         messages.success(request, f"{outcome.words}.")
         return _go(request, reverse("review:fact", args=[outcome.fact.short_id]))
+    if request.POST.get("back") in BACK:
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse(BACK[request.POST["back"]], args=[membership.project.slug]))
+    if request.POST.get("back") == "today":
+        messages.success(request, f"{outcome.words}.")
+        return _go(request, reverse("review:decided_today", args=[membership.project.slug]))
     if request.htmx:  # type: ignore[attr-defined]
         context = desk_context(membership, outcome.fact.pk)
         context["announce"] = f"{outcome.words}."
         return render(request, "review/_desk.html", context)
     return redirect(f"{reverse('review:pile', args=[membership.project.slug])}?card={outcome.fact.short_id}")
-
-
-def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpResponse:
-    """409: somebody was first. Shows what they did, word by word."""
-    now = timezone.now()
-    last = fact.decisions.select_related("person").order_by("-pk").first()
-    before, after = diff(last.before.get("text", fact.text), fact.text) if last else ([], [])
-    context = {
-        **desk_context(membership, None),
-        "taken": card.build(fact, membership, now),
-        "taken_proposed": desk.ago(fact.first_seen_at, now),
-        "yours": YOURS.get(request.POST.get("verb", ""), ""),
-        "typed": (drafts.typed(request) or drafts.of(request, fact.pk) or {}).get("text", ""),
-        "theirs": last,
-        "theirs_words": f"{VERB_WORDS.get(last.verb, 'Changed')}." if last else "",
-        "theirs_when": desk.ago(last.at, now) if last else "",
-        "before": before,
-        "after": after,
-        "text_changed": bool(last and "text" in last.before and last.before["text"] != fact.text),
-    }
-    template = "review/_taken.html" if request.htmx else "review/taken.html"  # type: ignore[attr-defined]
-    return render(request, template, context, status=409)
 
 
 def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: Exception) -> HttpResponse:
@@ -155,6 +124,9 @@ def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: 
         messages.error(request, str(problem))
         opened = f"?panel={PANEL_OF.get(field, 'edit')}" if drafts.keep(request, fact.short_id) else ""
         return _go(request, f"{reverse('review:fact', args=[fact.short_id])}{opened}")
+    if request.POST.get("back") in BACK:
+        messages.error(request, str(problem))
+        return _go(request, reverse(BACK[request.POST["back"]], args=[membership.project.slug]))
     context = desk_context(
         membership,
         fact.pk,

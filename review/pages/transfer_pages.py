@@ -20,7 +20,7 @@ from projects import audit
 from projects.models import Membership, Role
 from review import imports
 from review.pages.access import membership_in, project_page
-from review.pages.memory_pages import viewed
+from review.pages.memory_filters import viewed
 
 LARGEST_UPLOAD = 2_000_000
 SHOWN = 500
