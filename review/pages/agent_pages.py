@@ -13,12 +13,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from projects import agents as steps
 from projects.models import Agent, ApiKey, Membership, Person, Role
-from review.pages import snippets
+from review.pages import pauses, snippets
 from review.pages.access import project_page
 from review.pages.settings_forms import MAY, NewAgent, NewKey
 
@@ -195,11 +197,11 @@ def pause(request: HttpRequest, membership: Membership, agent: str) -> HttpRespo
     found, now = _find(membership, agent, Q(archived_at=None)), timezone.now()
     if "resume" in request.POST:
         steps.resume(found, by=membership.person, now=now)
-        messages.success(request, f"Briefs to {found.slug} go out again.")
+        messages.success(request, _("Briefs to %(agent)s go out again.") % {"agent": found.slug})
     else:
         steps.pause(found, by=membership.person, now=now)
-        messages.success(request, f"{found.slug} is paused: it is heard, and told nothing.")
-    return redirect("review:agents", membership.project.slug)
+        messages.success(request, _("%(agent)s is paused: it is heard, and told nothing.") % {"agent": found.slug})
+    return redirect(pauses.back(request, reverse("review:agents", args=[membership.project.slug])))
 
 
 @require_POST
@@ -208,11 +210,11 @@ def pause_project(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Pauses every brief of the project, or with `resume` in the form lets them go on."""
     if "resume" in request.POST:
         steps.resume_project(membership.project, by=membership.person, now=timezone.now())
-        messages.success(request, "Briefs go out again.")
+        messages.success(request, _("Briefs go out again."))
     else:
         steps.pause_project(membership.project, by=membership.person, now=timezone.now())
-        messages.success(request, "All briefs are paused: every agent is heard, and none is told anything.")
-    return redirect("review:agents", membership.project.slug)
+        messages.success(request, _("All briefs are paused: every agent is heard, and none is told anything."))
+    return redirect(pauses.back(request, reverse("review:agents", args=[membership.project.slug])))
 
 
 @require_POST

@@ -6,41 +6,41 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from memory import spending
-from memory.models import Fact
-from projects.models import Membership
-from review.templatetags.desk import clock, hour
+from projects.models import Membership, Person
+from review.pages import pauses
+from review.piles.pile import left_today
+from review.templatetags.desk import hour
 
 THEMES = ("light", "dark", "system")
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
     """The frame's context. `request.membership` is set by the project pages (review/pages/access.py)."""
+    person: Person | None = request.user if getattr(request, "user", None) and request.user.is_authenticated else None  # type: ignore[assignment]
     theme = request.COOKIES.get("theme", "system")
+    if person is not None and person.theme != "system":
+        theme = person.theme
     membership: Membership | None = getattr(request, "membership", None)
     memberships: list[Membership] = getattr(request, "memberships", [])
     context: dict[str, Any] = {
         "theme": theme if theme in THEMES else "system",
-        "keys_off": request.COOKIES.get("keys") == "off",
-        "person": request.user if getattr(request, "user", None) and request.user.is_authenticated else None,
+        "keys_off": person.keys_off if person is not None else request.COOKIES.get("keys") == "off",
+        "person": person,
         "membership": membership,
         "project": membership.project if membership else None,
         "projects": [row.project for row in memberships],
         "waiting_count": 0,
-        "paused": [],
+        "paused": pauses.strip(memberships, membership),
+        "here_again": pauses.here_again(request),
         "capped": "",
     }
     if membership:
         project = membership.project
-        context["waiting_count"] = Fact.objects.filter(project=project).asking(timezone.now()).count()
-        if project.paused_at:
-            context["paused"] = [f"All briefs of {project.slug} are paused since {clock(project.paused_at)}."]
-        else:
-            context["paused"] = [
-                f"Briefs to {agent.slug} are paused since {clock(agent.paused_at)}."
-                for agent in project.agents.filter(paused_at__isnull=False, archived_at__isnull=True)
-            ]
+        # Counted only where the bar is drawn, and the desk has it already.
+        context["waiting_count"] = SimpleLazyObject(lambda: left_today(membership, timezone.now()))
         if since := spending.capped_since(project, timezone.now()):
             context["capped"] = f"Today’s tokens were used up at {hour(since)}: the local reader took over."
     return context

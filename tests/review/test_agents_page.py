@@ -178,23 +178,70 @@ def test_an_owner_revokes_any_key_and_others_their_own(client: Client, cast: Cas
     assert client.post(f"/p/shop/keys/{foreign.pk}/revocation").status_code == 404
 
 
-def test_a_paused_agent_is_said_on_every_page_until_it_is_resumed(client: Client, cast: Cast) -> None:
+def test_a_paused_agent_is_said_on_every_page_until_it_is_resumed_there(client: Client, cast: Cast) -> None:
     client.force_login(cast.rita)
     client.post("/p/shop/agents/sales/pause")
-    page = words(client.get("/p/shop/agents"))
-    assert "Briefs to sales are paused since" in page
-    assert "1 is paused" in page
-    client.post("/p/shop/agents/sales/pause", {"resume": "1"})
-    assert "are paused since" not in words(client.get("/p/shop/agents"))
+    said = f"Briefs to sales are paused since {timezone.localtime():%H:%M} by Rita."
+    assert "1 is paused" in words(client.get("/p/shop/agents"))
+    for address in ("/p/shop/agents", "/p/shop/review", "/p/shop/memory", "/p/shop/briefs"):
+        assert said in words(client.get(address)), address
+    page = words(client.get("/"))
+    assert f"shop: briefs to sales are paused since {timezone.localtime():%H:%M} by Rita." in page
+    assert '<input type="hidden" name="next" value="/">' in page
+    answer = client.post("/p/shop/agents/sales/pause", {"resume": "1", "next": "/p/shop/briefs?agent=sales"})
+    assert answer["Location"] == "/p/shop/briefs?agent=sales"
+    for address in ("/p/shop/agents", "/"):
+        assert "are paused since" not in words(client.get(address))
     assert actions(cast) == ["agent.pause", "agent.resume"]
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "javascript:alert(1)", ""])
+def test_a_button_leads_back_to_our_pages_alone(client: Client, cast: Cast, elsewhere: str) -> None:
+    client.force_login(cast.rita)
+    answer = client.post("/p/shop/agents/sales/pause", {"next": elsewhere})
+    assert answer["Location"] == "/p/shop/agents"
 
 
 def test_all_briefs_of_a_project_are_paused_with_one_button(client: Client, cast: Cast) -> None:
     client.force_login(cast.rita)
     client.post("/p/shop/pause")
-    assert "All briefs of shop are paused since" in words(client.get("/p/shop/agents"))
+    assert f"All briefs of shop are paused since {timezone.localtime():%H:%M} by Rita." in words(client.get("/"))
     client.post("/p/shop/pause", {"resume": "1"})
     assert actions(cast) == ["project.pause", "project.resume"]
+
+
+def test_who_may_only_look_sees_the_pause_and_no_button(client: Client, cast: Cast) -> None:
+    client.force_login(cast.rita)
+    client.post("/p/shop/agents/sales/pause")
+    client.force_login(cast.vera)
+    page = words(client.get("/p/shop/memory"))
+    assert "Briefs to sales are paused since" in page
+    assert 'name="resume"' not in page
+    assert client.post("/p/shop/agents/sales/pause", {"resume": "1"}).status_code == 403
+
+
+def test_a_stranger_hears_nothing_of_a_pause(client: Client, cast: Cast) -> None:
+    client.force_login(cast.rita)
+    client.post("/p/shop/agents/sales/pause")
+    client.post("/p/shop/pause")
+    client.force_login(cast.sam)
+    for address in ("/", "/p/depot/memory"):
+        assert "paused since" not in words(client.get(address))
+
+
+def test_many_pauses_take_few_lines_and_few_queries(
+    client: Client, cast: Cast, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    Agent.objects.bulk_create(
+        Agent(project=cast.project, slug=f"agent-{number}", paused_at=timezone.now(), paused_by=cast.rita)
+        for number in range(20)
+    )
+    cast.project.pause(timezone.now(), cast.olga)
+    client.force_login(cast.rita)
+    with django_assert_max_num_queries(24):
+        page = words(client.get("/p/shop/agents"))
+    assert page.count("paused since") - page.count('<b class="amber strong">paused</b>') <= 4
+    assert "17 more are paused" in page
 
 
 def test_an_archived_agent_keeps_its_name_and_comes_back(client: Client, cast: Cast) -> None:
