@@ -50,7 +50,7 @@ def arrive(project: Project, type_name: str, rule: Rule, now: datetime) -> int:
     """Approves what came in under one rule and has nothing against it; returns how many."""
     with tenancy.project(project.pk):
         owner = owner_of(project, rule)
-        found = list(_candidates(project, type_name, rule)[:LOOKED_AT]) if owner else []
+        found = list(_candidates(project, type_name, rule)[:LOOKED_AT])[::-1] if owner else []
         agents = list(project.agents.filter(archived_at__isnull=True))
         clear = [fact for fact in found if not why_not(fact, list(fact.evidence.all()), agents)]
     approved = 0
