@@ -23,6 +23,7 @@ from memory.models.lifetimes import default_expiry
 from memory.models.subject import PROJECT
 from memory.reconciliation import lock
 from memory.statements import Statement, relate
+from memory.weighing import weigh
 from projects import audit, tenancy
 from projects.models import Project
 
@@ -227,6 +228,7 @@ def _proposed(project: Project, cluster: Sequence[_Lesson], now: datetime) -> Fa
     )
     for fact in facts:
         Evidence.objects.copy(fact.pk, standing)
+    weigh(project.pk, [standing.pk], now)
     return standing
 
 

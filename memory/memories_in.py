@@ -19,6 +19,7 @@ from memory.models.subject import split
 from memory.reconciliation import Cited, Learned, place
 from memory.transcript import Incoming, IncomingSession
 from memory.types import OTHER, table
+from memory.weighing import weigh
 from projects import audit, tenancy
 from projects.models import Agent, Person, Project
 
@@ -33,13 +34,14 @@ class Brought:
     """What became of the lines of one file: lines = placed by outcome + dropped by reason.
 
     `known` counts `same` and what an export of ours said of memories that stand as they stood. `facts` are the new
-    proposals in the order of the lines.
+    proposals in the order of the lines; `touched` are their ids and those of what they said again.
     """
 
     session: Session | None = None
     outcomes: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     facts: list[Fact] = field(default_factory=list)
+    touched: set[int] = field(default_factory=set)
 
     @property
     def known(self) -> int:
@@ -82,6 +84,11 @@ def bring_in(project: Project, found: Found, *, person: Person | None, about: st
             embedding_store.embed_facts(list(Fact.objects.filter(pk__in=ids)))
         except embeddings.EmbedderUnavailable:
             pass  # the sweep embeds them, and says why it cannot
+    # Last, when its session is an import: before, it would count as a talk about each of its subjects.
+    touched = sorted(brought.touched)
+    for start in range(0, len(touched), _PLACED_AT_ONCE):
+        with tenancy.project(project.pk):
+            weigh(project.pk, touched[start : start + _PLACED_AT_ONCE], now)
     return brought
 
 
@@ -168,6 +175,7 @@ def _place(session: Session, lines: Sequence[MemoryLine], default: Subject, brou
             continue
         placed = place(learned, subject=subject, agent=None, now=now, session=session)
         brought.outcomes[placed.outcome] += 1
+        brought.touched.add(placed.fact.pk)
         about.add(subject.pk)
         if placed.outcome in NEW:
             brought.facts.append(placed.fact)

@@ -15,6 +15,7 @@ from memory.models.fact import MAX_TEXT
 from memory.models.lifetimes import reachable
 from memory.privacy import secrets
 from memory.reconciliation import Cited, Learned, findings_of, place, subject_for
+from memory.weighing import weigh
 from projects import audit
 from projects.models import Agent
 
@@ -105,6 +106,7 @@ def propose(
     refuse_unfit(learned)
     about = _subject(agent, learned, subject, run)
     placed = place(learned, subject=about, agent=agent, now=now, session=run if cited else None)
+    weigh(agent.project_id, [placed.fact.pk], now)
     audit.record(
         "fact.propose",
         agent,

@@ -16,6 +16,7 @@ from memory.models import DistillJob, Fact, JobStatus, Observation, Session, Ses
 from memory.reconciliation import Cited, Learned, lock, place, subject_for
 from memory.transcript import Candidate
 from memory.types import Overrides, type_of
+from memory.weighing import weigh
 from projects import audit
 
 CONTEXT_CHARACTERS = 200
@@ -95,14 +96,16 @@ def _placed(
         else:
             chosen.append((grounded, subject))
     lock(subject for _, subject in chosen)
-    facts = []
+    facts, touched = [], set()
     for grounded, subject in chosen:
         placed = place(_learned(grounded, rows, reader), subject=subject, agent=agent, now=now, session=session)
+        touched.add(placed.fact.pk)
         if placed.outcome == "new" or placed.outcome in RELATED:
             counts["proposed"] += 1
             facts.append(placed.fact)
         if placed.outcome != "new":
             counts[placed.outcome] += 1
+    weigh(session.project_id, touched, now)
     return facts
 
 

@@ -90,6 +90,8 @@ def place(
         _cite(told, learned.cited, now)
         return Placed("suppressed" if told.status in REFUSED else "same", told)
     known = _known(subject, said, agent, now)
+    if known is not None and known.status == Status.LAPSED:
+        known.come_back(now)
     if known is not None and known.status not in REFUSED:
         return _counted(known, learned, session, now)
     return _weighed(learned, subject, agent, session, now, refused=known)
@@ -145,10 +147,14 @@ def _weighed(
 
 
 def _counted(known: Fact, learned: Learned, session: Session | None, now: datetime) -> Placed:
-    """The same again: its evidence grows, and its count where this session had no part in it yet."""
-    is_first = session is None or not Evidence.objects.filter(fact=known, observation__session=session).exists()
-    if is_first:
-        known.count_again(now)
+    """The same again: its evidence grows, and its count where this session had no part in it yet.
+
+    What an agent says again without a quote keeps it alive and counts nothing: whoever repeats itself all day would
+    talk it to the front of the pile.
+    """
+    is_first = session is not None and not Evidence.objects.filter(fact=known, observation__session=session).exists()
+    if session is None or is_first:
+        known.count_again(now, times=1 if is_first else 0)
     _cite(known, learned.cited, now)
     return Placed("same", known, counted=is_first)
 
@@ -269,7 +275,7 @@ def _would_replace(known: Fact, agent_ids: tuple[int, ...]) -> bool:
 
 
 def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> Fact | None:
-    """The fact that says the same already and reaches this agent, else the one a person refused.
+    """The fact that says the same already and reaches this agent, else the one a person refused, else one that lapsed.
 
     A fact that only others may receive is not it: counted there, this agent's own knowledge would be lost.
     """
@@ -288,7 +294,14 @@ def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> F
     if alive:
         return None
     # A lesson that was not to stand for others may be true all the same.
-    return next((fact for fact in same if fact.status in REFUSED and not fact.standing), None)
+    refused = next((fact for fact in same if fact.status in REFUSED and not fact.standing), None)
+    return refused or next((fact for fact in same if _may_come_back(fact, agent, now)), None)
+
+
+def _may_come_back(fact: Fact, agent: Agent | None, now: datetime) -> bool:
+    if fact.status != Status.LAPSED or fact.standing or (agent is not None and not _covers(fact, agent)):
+        return False
+    return fact.expires_at is None or fact.expires_at > now
 
 
 def _heir(fact: Fact) -> Fact:

@@ -6,10 +6,27 @@ from typing import Any
 
 from django.utils import timezone
 
+from memory import lapsing, weighing
 from memory.tasks import task
+from projects import sign_ins
 from review.deciding import arrival
 
 
 @task
 def approve_on_arrival(**kwargs: Any) -> None:
     arrival.sweep(timezone.now())
+
+
+@task
+def weigh_proposals(**kwargs: Any) -> None:
+    weighing.refresh(timezone.now())
+
+
+@task
+def let_proposals_lapse(**kwargs: Any) -> None:
+    lapsing.lapse(timezone.now())
+
+
+@task
+def forget_ended_sign_ins(**kwargs: Any) -> None:
+    sign_ins.forget_ended(timezone.now())

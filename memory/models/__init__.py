@@ -10,6 +10,7 @@ from memory.models.fact_status import TRANSITIONS, Relation, Status
 from memory.models.feedback import Feedback, Verdict
 from memory.models.model_call import ModelCall
 from memory.models.observation import CaptureBatch, Observation, Payload
+from memory.models.served_count import FactServed, ServedThrough, SubjectServed
 from memory.models.session import Session, SessionKind, SessionStatus, SessionSubject
 from memory.models.standing_part import StandingPart
 from memory.models.subject import BadSubject, Subject
@@ -27,6 +28,7 @@ __all__ = [
     "Fact",
     "FactChanged",
     "FactEmbedding",
+    "FactServed",
     "Feedback",
     "JobStatus",
     "ModelCall",
@@ -35,6 +37,7 @@ __all__ = [
     "Payload",
     "Relation",
     "Retraction",
+    "ServedThrough",
     "Session",
     "SessionKind",
     "SessionStatus",
@@ -42,6 +45,7 @@ __all__ = [
     "StandingPart",
     "Status",
     "Subject",
+    "SubjectServed",
     "Suppression",
     "Verb",
     "Verdict",

@@ -56,5 +56,6 @@ class Decision(models.Model):
             models.Index(fields=["fact", "id"], name="decision_history"),
             models.Index(fields=["batch"], name="decision_batch"),
             models.Index(fields=["project", "person", "-id"], name="decision_by_person"),
+            models.Index(fields=["project", "person", "at"], name="decision_of_the_day"),
         ]
         triggers = [pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
@@ -57,6 +58,10 @@ class FactQuerySet(models.QuerySet["Fact"]):
             .filter(review_due_at__lte=now)
             .filter(Q(put_off_until__isnull=True) | Q(put_off_until__lte=now))
         )
+
+    def lay_in_pile(self, ids: Collection[int], now: datetime) -> int:
+        """These proposals lie in somebody's pile for the first time: their 30 days count from now."""
+        return self.filter(pk__in=ids, status=Status.PROPOSED, piled_at__isnull=True).update(piled_at=now)
 
     def asking(self, now: datetime) -> Self:
         """Everything that a person is asked about: proposals that wait, and live memories that are due."""

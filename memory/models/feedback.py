@@ -30,3 +30,9 @@ class Feedback(models.Model):
             models.CheckConstraint(condition=Q(verdict__in=Verdict.values), name="feedback_verdict_known"),
             models.UniqueConstraint(fields=["fact", "agent", "verdict", "said_on"], name="feedback_once_a_day"),
         ]
+        # What the pile starts with: the newest complaints of a project.
+        indexes = [
+            models.Index(
+                fields=["project", "-at"], condition=Q(verdict__in=["misled", "stale"]), name="feedback_complaints"
+            )
+        ]

@@ -80,6 +80,10 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["project", "-last_seen_at", "-id"], name="session_by_project"),
             models.Index(fields=["last_seen_at"], condition=Q(status="open"), name="session_open"),
+            # What the home page counts and the list of sessions filters by: few.
+            models.Index(
+                fields=["project", "-last_seen_at", "-id"], condition=Q(status="failed"), name="session_failed"
+            ),
             # For the sweeper of summaries: whose last word is young, and whose summary has to go.
             models.Index(fields=["last_seen_at"], name="session_by_last_word"),
             models.Index(fields=["last_seen_at"], condition=~Q(summary=""), name="session_summarised"),
@@ -110,3 +114,5 @@ class SessionSubject(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [models.UniqueConstraint(fields=["session", "subject"], name="session_subject_once")]
+        # The latest sessions of a subject, however many it had.
+        indexes = [models.Index(fields=["subject", "-id"], name="session_subject_latest")]

@@ -6,6 +6,18 @@ from review.models.lease import Lease
 from review.models.notice import Notice, NoticeKind
 from review.models.sample import Sample
 from review.models.saved_view import SavedView
+from review.models.sitting import Sitting
 from review.models.webhook import Webhook
 
-__all__ = ["Assignment", "GoldAnswer", "GoldItem", "Lease", "Notice", "NoticeKind", "Sample", "SavedView", "Webhook"]
+__all__ = [
+    "Assignment",
+    "GoldAnswer",
+    "GoldItem",
+    "Lease",
+    "Notice",
+    "NoticeKind",
+    "Sample",
+    "SavedView",
+    "Sitting",
+    "Webhook",
+]

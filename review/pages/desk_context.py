@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.models import Fact, SessionStatus, Status, Verb
+from memory.models import Fact, Status
 from memory.types import table
-from projects.models import Membership, Person, Project
+from projects.models import Membership, Project
 from review.cards import card
 from review.cards.nearest import nearest
 from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
-from review.pages import drafts, forms
-from review.piles.pile import Pile, decided_today
+from review.pages import drafts, forms, impact_pages
+from review.pages.done_context import done_context
+from review.pages.together import together
+from review.piles.pile import Pile
 from review.templatetags import desk
-
 
 # What may stand in place of the bar; the first two only of a proposal, "note" for a tenth reason in words.
 OF_PROPOSALS = ("reject", "note", "same")
-PANELS = (*OF_PROPOSALS, "edit", "scope", "later")
+PANELS = (*OF_PROPOSALS, "edit", "scope", "later", "before")
 
 
 def desk_context(
@@ -46,14 +46,16 @@ def desk_context(
     return {
         "section": "review",
         "pile": today,
+        "waiting_count": today.waiting,
         "last": last,
         "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
         "card": view,
+        **(impact_pages.beside_card(view, now) if view else {}),
         "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
         "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
-        "state": "" if view else _state(project, today, now),
-        **({} if view else _tally(project, person, now)),
+        **({} if view else done_context(membership, today, now)),
         **_panel(membership, today.card, panel, kept, words, now),
+        **together(today.card, membership, panel, now),
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,
@@ -92,35 +94,3 @@ def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
 def is_on_top(context: dict[str, Any], wanted: int) -> bool:
     """Whether the desk shows the card that was asked for: a form must never open on another one in its place."""
     return context["card"] is not None and context["card"].fact.pk == wanted
-
-
-def _state(project: Project, today: Pile, now: datetime) -> str:
-    """Why the desk is empty: the first of these that is so."""
-    if today.done:
-        return "done"
-    if not project.agents.exists():
-        return "nothing_connected"
-    if not project.sessions.exists():
-        return "not_heard"
-    if project.sessions.exclude(status__in=[SessionStatus.DISTILLED, SessionStatus.FAILED]).exists():
-        return "talking"
-    return "all_decided" if Fact.objects.filter(project=project).exists() else "nothing_kept"
-
-
-def _tally(project: Project, person: Person, now: datetime) -> dict[str, Any]:
-    """This person's day in numbers: `14 approved, 2 rejected.`, how many agents start with, and when it ended."""
-    words = {
-        Verb.APPROVE: "approved",
-        Verb.RECONFIRM: "confirmed",
-        Verb.MERGE: "merged",
-        Verb.REJECT: "rejected",
-        Verb.REMOVE: "withdrawn",
-        Verb.PUT_OFF: "put off",
-    }
-    decided = list(decided_today(project, person, now).values_list("verb", "at"))
-    counts = Counter(verb for verb, _ in decided)
-    return {
-        "tally": ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) + ".",
-        "approved_today": counts[Verb.APPROVE],
-        "last_decided": max((at for _, at in decided), default=None),
-    }

@@ -11,13 +11,17 @@ from memory.models import Fact
 from projects.models import Membership, Role
 from review.pages import drafts
 from review.pages.access import project_page
-from review.pages.decision_pages import taken
 from review.pages.desk_context import PANELS, desk_context, is_on_top
+from review.pages.list_pages import list_context
+from review.pages.together_pages import taken
 
 
 @require_safe
 @project_page(Role.VIEWER)
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
+    if request.GET.get("as") == "list":
+        template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
+        return render(request, template, list_context(membership))
     wanted = short_ids.decode(request.GET.get("card", ""))
     panel, words = request.GET.get("panel", ""), request.GET.get("words", "")[:200]
     kept = drafts.of(request, wanted) if wanted is not None and panel in ("edit", "note") else None

@@ -21,13 +21,14 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memory.models import Fact, Session, SessionStatus
-from projects import audit, first_visitor, people, tenancy
+from memory.models import Session, SessionStatus
+from projects import audit, first_visitor, people, sign_ins, tenancy
 from projects.models import Agent, Membership, Person, Project, Role
 from review.notices.mail import send_invitation
 from review.pages import snippets
 from review.pages.frame import THEMES
 from review.pages.settings_forms import NewProject, Welcome
+from review.piles.counts import waiting
 
 YEAR_SECONDS = 365 * 24 * 3600
 
@@ -37,7 +38,8 @@ class Row:
     """One project on the home page, and what waits there."""
 
     membership: Membership
-    waiting: int
+    # In words, "" for nothing.
+    waiting: str
     unread: int
     heard_at: datetime | None
     paused_agents: int
@@ -54,9 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def _rows(memberships: list[Membership], now: datetime) -> list[Row]:
     ids = [membership.project_id for membership in memberships]
-    waiting = dict(
-        Fact.objects.filter(project__in=ids).asking(now).order_by().values_list("project").annotate(Count("pk"))
-    )
+    waits = waiting(ids, now)
     unread = dict(
         Session.objects.filter(project__in=ids, status=SessionStatus.FAILED)
         .order_by()
@@ -74,7 +74,7 @@ def _rows(memberships: list[Membership], now: datetime) -> list[Row]:
     for membership in memberships:
         heard_at, paused = agents.get(membership.project_id, (None, 0))
         pk = membership.project_id
-        found.append(Row(membership, waiting.get(pk, 0), unread.get(pk, 0), heard_at, paused))
+        found.append(Row(membership, waits[pk].but(0) if pk in waits else "", unread.get(pk, 0), heard_at, paused))
     return found
 
 
@@ -104,6 +104,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
         return render(request, "review/welcome.html", {"form": form}, status=429)
     if form.is_valid() and (person := _first_person(form)):
         login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])
+        sign_ins.note(request)
         return redirect("review:new_project")
     return render(request, "review/welcome.html", {"form": form}, status=422)
 
@@ -162,13 +163,14 @@ def new_project(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Light, dark or as the system: kept in a cookie, so that the server writes the class and nothing flashes."""
+    """Light, dark or as the system: kept with the person, and in a cookie for pages that know nobody."""
     target = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(target, allowed_hosts=None) or not target.startswith("/"):
         target = "/"
     answer = redirect(target)
     wanted = request.POST.get("theme", "")
     if wanted in THEMES:
+        Person.objects.filter(pk=request.user.pk).update(theme=wanted)
         answer.set_cookie(
             "theme", wanted, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=settings.SESSION_COOKIE_SECURE
         )

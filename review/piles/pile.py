@@ -1,56 +1,67 @@
-"""Today's pile: what waits for a person, in the order it should be decided, one sitting at most.
-
-First what already reaches agents and may be wrong (complaints, then what is due to be confirmed), because it does harm
-while it waits; then proposals, those seen most often first.
-"""
+"""Today's pile: the front of the order for one person, one sitting, and then it ends. The rest is held back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Self
-from zoneinfo import ZoneInfo
 
-from django.db.models import Count, F, Q
+from django.utils.functional import cached_property
 
-from memory.models import Decision, Fact, Status, Verb, Verdict
-from projects.models import Person, Project
+from memory import short_ids
+from memory.models import Fact, Status
+from projects.models import Membership, Person, Project
+from review.deciding.leases import held_by_others
+from review.deciding.policy import Policy
+from review.piles import day
+from review.piles.counts import Waiting, waiting
+from review.piles.front import Place, front
 
-SITTING = 40
 # What a card reads of each memory.
 SHOWN = ("subject", "proposed_by_agent", "proposed_by", "approved_by", "related__approved_by")
-# 60 words of sentence and quote at an ordinary reading speed, and a moment to think.
-SECONDS_A_CARD = 15
-ENDS_A_CARD = (Verb.APPROVE, Verb.REJECT, Verb.PUT_OFF, Verb.MERGE, Verb.RECONFIRM, Verb.REMOVE)
 
 
 @dataclass(frozen=True)
 class Pile:
-    """One person's sitting in one project: how much is done, how much is left, what comes now."""
+    """One person's sitting in one project: how much is done, how much is left, what comes now.
 
+    `left` are ids, the first on top. `looked_at` counts cards that others are on, which are passed over.
+    """
+
+    project: Project
+    person: Person
+    sitting: int
     done: int
-    waiting: int
+    room: int
+    open: Waiting
+    looked_at: int
     card: Fact | None
-    left: tuple[Fact, ...]
+    left: tuple[int, ...]
 
     @classmethod
     def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
-        """The pile with the card `wanted` (a fact's id) on top when it can be decided, else the first."""
-        whole = Fact.objects.filter(project=project).select_related(*SHOWN)
-        due = whole.due_for_review(now).annotate(complaints=_complaints())
-        waiting = whole.waiting(now)
-        front: list[Fact] = list(due.order_by("-complaints", "review_due_at", "pk")[:SITTING])
-        front += waiting.order_by("-times_seen", "pk")[: SITTING - len(front)]
-        card: Fact | None = next((fact for fact in front if fact.pk == wanted), None)
-        if card is None and wanted is not None:
-            # Whoever asks for a proposal that was put off takes it up again.
-            card = whole.filter(pk=wanted, status=Status.PROPOSED).first() or due.filter(pk=wanted).first()
+        """The pile with the card `wanted` (a fact's id) on top when it can be decided, else the first.
+
+        About twelve queries, none of which grows with what waits. Cards that lie in a pile for the first time are
+        marked: from then on their days count.
+        """
+        sitting = Policy.of(project).sitting
+        done = day.done_today(project, person, now)
+        room = max(0, sitting + day.more_today(project, person, now) - done)
+        taken = held_by_others(project, person, now)
+        places = front(project.pk, person.pk, room, taken, now)
+        _mark(places, now)
+        left = tuple(place.pk for place in places)
         return cls(
-            # A question about two memories is one card.
-            done=decided_today(project, person, now).values("batch").distinct().count(),
-            waiting=waiting.count() + due.count(),
-            card=card or (front[0] if front else None),
-            left=tuple(front),
+            project=project,
+            person=person,
+            sitting=sitting,
+            done=done,
+            room=room,
+            open=waiting([project.pk], now)[project.pk],
+            looked_at=len(taken),
+            card=_card(project, wanted, left, now),
+            left=left,
         )
 
     @property
@@ -58,12 +69,36 @@ class Pile:
         return self.done + len(self.left)
 
     @property
-    def held_back(self) -> int:
-        return max(0, self.waiting - len(self.left))
+    def waiting(self) -> int:
+        """How many lie before this person still."""
+        return len(self.left)
 
     @property
+    def is_over(self) -> bool:
+        """Whether the sitting is used up, whatever waits beyond it."""
+        return self.room == 0
+
+    @property
+    def open_words(self) -> str:
+        return self.open.but(0)
+
+    @property
+    def held_back(self) -> str:
+        """How many wait beyond today's pile, in words; "" for none."""
+        return self.open.but(len(self.left))
+
+    @property
+    def another(self) -> int:
+        """How many more there are to take: a sitting at most, 0 when nothing is held back."""
+        if self.left:
+            return 0
+        return self.sitting if self.open.is_capped else min(self.sitting, self.open.total - self.looked_at)
+
+    @cached_property
     def minutes_left(self) -> int:
-        return max(1, round(len(self.left) * SECONDS_A_CARD / 60))
+        """At this person's own pace, as far as it is known. A query."""
+        seconds = day.seconds_a_card(self.project, self.person)
+        return max(1, round(len(self.left) * seconds / 60))
 
     @property
     def next_id(self) -> str:
@@ -75,27 +110,31 @@ class Pile:
         return self._beside(-1)
 
     def _beside(self, step: int) -> str:
-        ids = [fact.pk for fact in self.left]
-        if self.card is None or self.card.pk not in ids:
+        if self.card is None or self.card.pk not in self.left:
             return ""
-        place = ids.index(self.card.pk) + step
-        return self.left[place].short_id if 0 <= place < len(ids) else ""
+        place = self.left.index(self.card.pk) + step
+        return short_ids.encode(self.left[place]) if 0 <= place < len(self.left) else ""
 
 
-def _complaints() -> Count:
-    """How many complaints a live memory has since a person last stood behind it."""
-    against = Q(feedback__verdict__in=[Verdict.MISLED, Verdict.STALE])
-    return Count("feedback", filter=against & Q(feedback__at__gte=F("confirmed_at")))
+def left_today(membership: Membership, now: datetime) -> int:
+    """How many cards lie before this person today: the number in the bar of every page. Three queries."""
+    project, person = membership.project, membership.person
+    room = Policy.of(project).sitting + day.more_today(project, person, now) - day.done_today(project, person, now)
+    return max(0, min(room, waiting([project.pk], now)[project.pk].total))
 
 
-def decided_today(project: Project, person: Person, now: datetime):  # type: ignore[no-untyped-def]
-    """This person's decisions since midnight in the project's zone that end a card and still stand."""
-    midnight = now.astimezone(ZoneInfo(project.timezone)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return Decision.objects.filter(
-        project=project,
-        person=person,
-        verb__in=ENDS_A_CARD,
-        at__gte=midnight,
-        at__lt=midnight + timedelta(days=1, hours=1),
-        undone_by__isnull=True,
-    )
+def _card(project: Project, wanted: int | None, left: tuple[int, ...], now: datetime) -> Fact | None:
+    """The memory on top. Whoever asks for one that is held back, put off or in another's hands gets it."""
+    whole = Fact.objects.filter(project=project).select_related(*SHOWN).defer("search")
+    if wanted is not None:
+        asked = whole.filter(pk=wanted)
+        found = asked.filter(status=Status.PROPOSED).first() or asked.due_for_review(now).first()
+        if found is not None:
+            return found
+    return whole.filter(pk=left[0]).first() if left else None
+
+
+def _mark(places: list[Place], now: datetime) -> None:
+    new = [place.pk for place in places if place.is_new_here]
+    if new:
+        Fact.objects.lay_in_pile(new, now)

@@ -1,0 +1,94 @@
+"""Today's pile as a list: tick what is plain, approve it in one act; what needs its own card says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from memory import short_ids
+from projects.models import Membership, Role
+from review.deciding import batches, decisions, undoing
+from review.deciding.decisions import VERB_WORDS
+from review.pages.access import project_page
+from review.pages.done_context import done_context
+from review.piles.lines import lines_of, staying
+from review.piles.pile import Pile
+
+
+def list_context(membership: Membership, **extra: Any) -> dict[str, Any]:
+    """What the desk shows as a list: the pile line, the lines, the bar; the end screen when none is left."""
+    now = timezone.now()
+    project, person = membership.project, membership.person
+    today = Pile.of(project, person, now)
+    lines = lines_of(project, today.left)
+    last = undoing.last_of(person, project, now)
+    return {
+        "section": "review",
+        "is_list": True,
+        "pile": today,
+        "waiting_count": today.waiting,
+        "lines": lines,
+        "ticked": sum(line.may_tick for line in lines),
+        "staying": staying(lines),
+        "reasons": decisions.REASONS,
+        "last": last,
+        "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
+        **({} if lines else done_context(membership, today, now)),
+        "can_review": membership.can_review,
+        "project": project,
+        "membership": membership,
+        "now": now,
+        **extra,
+    }
+
+
+@require_POST
+@project_page(Role.REVIEWER)
+def decide_ticked(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Approves, or with a reason rejects, what is ticked: one act, which one undo takes back. What could not be is
+    named with its reason."""
+    items, reason = _items(request.POST), request.POST.get("reason", "")
+    problem, words = "", ""
+    now = timezone.now()
+    if not items:
+        problem = _("Nothing is ticked. Tick at least one line, then approve.")
+    else:
+        try:
+            if reason:
+                words = str(batches.reject_all(membership, items, reason, now))
+            else:
+                words = str(batches.approve_all(membership, _plain(membership, items), now))
+        except decisions.BadDecision as refused:
+            problem = str(refused)
+    status = 422 if problem else 200
+    if request.htmx:  # type: ignore[attr-defined]
+        context = list_context(membership, problem=problem, result=words, announce=problem or f"{words}.")
+        return render(request, "review/_desk.html", context, status=status)
+    if problem:
+        return render(request, "review/pile.html", list_context(membership, problem=problem), status=status)
+    messages.success(request, f"{words}.")
+    return redirect(reverse("review:pile", args=[membership.project.slug]) + "?as=list")
+
+
+def _items(sent: QueryDict) -> list[tuple[int, int]]:
+    """(fact id, revision seen) of each tick: `fact=<short id>:<revision>`. What is no such pair is passed over."""
+    items = []
+    for one in sent.getlist("fact")[: batches.CAP]:
+        short_id, _colon, revision = one.partition(":")
+        pk = short_ids.decode(short_id)
+        if pk is not None and revision.isascii() and revision.isdigit() and len(revision) < 10:
+            items.append((pk, int(revision)))
+    return items
+
+
+def _plain(membership: Membership, items: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Without what may not be ticked, whatever the form said: a forged or an old page approves no risky line."""
+    plain = {line.fact.pk for line in lines_of(membership.project, [pk for pk, _seen in items]) if line.may_tick}
+    return [item for item in items if item[0] in plain]

@@ -1,0 +1,62 @@
+"""How many cards wait, counted up to a cap: past it nobody reads the number, and to count must not grow with the pile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from review.piles.reading import rows
+
+CAP = 10_000
+DUE_CAP = 1_000
+
+# Each number is read off an index; of those that fall due, which are few, the rows are looked at.
+_WAITING = """
+SELECT p.id,
+    (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
+        LIMIT %(cap)s::int) proposed),
+    (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
+        AND put_off_until > %(now)s::timestamptz LIMIT %(cap)s::int) later),
+    (SELECT count(*) FROM (SELECT 1 FROM memory_fact f WHERE f.project_id = p.id AND f.status = 'approved'
+        AND f.review_due_at <= %(now)s::timestamptz
+        AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
+        AND (f.put_off_until IS NULL OR f.put_off_until <= %(now)s::timestamptz)
+        AND (SELECT s.frozen_at FROM memory_subject s WHERE s.id = f.subject_id) IS NULL
+        LIMIT %(due_cap)s::int) due)
+FROM unnest(%(projects)s::bigint[]) p(id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits in one project, each number up to its cap."""
+
+    proposals: int
+    due: int
+
+    @property
+    def total(self) -> int:
+        return self.proposals + self.due
+
+    @property
+    def is_capped(self) -> bool:
+        return self.proposals >= CAP or self.due >= DUE_CAP
+
+    def but(self, taken: int) -> str:
+        """All but so many, in words: `212`, `10,000+`, "" for none."""
+        return words(self.total - taken, self.is_capped)
+
+
+def words(number: int, is_more: bool) -> str:
+    """`212`; where there are more than were counted, `10,000+`."""
+    if number <= 0 and not is_more:
+        return ""
+    return f"{number - number % 1000:,}+" if is_more and number >= 1000 else f"{number:,}{'+' if is_more else ''}"
+
+
+def waiting(project_ids: Iterable[int], now: datetime) -> dict[int, Waiting]:
+    """Project id → what waits there. One query."""
+    named = {"projects": list(project_ids), "now": now, "cap": CAP, "due_cap": DUE_CAP}
+    found = rows(_WAITING, named) if named["projects"] else ()
+    return {pk: Waiting(max(0, proposed - later), due) for pk, proposed, later, due in found}
