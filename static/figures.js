@@ -55,7 +55,7 @@
     boxes.forEach(draw);
   };
 
-  document.querySelectorAll(".lines[data-series]").forEach(draw);
+  document.querySelectorAll(".drawn[data-series]").forEach(draw);
   addEventListener("resize", again);
   new MutationObserver(again).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
 })();

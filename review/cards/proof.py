@@ -14,30 +14,22 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from memory import short_ids
 from memory.models import Evidence, Observation, Session
-from review.cards.pieces import Piece, visible
+from review.cards.pieces import Piece, hidden_count, visible
+from review.cards.proof_lines import COMMANDS, TERMINAL_KINDS, folded, whole
+from review.cards.risk import LEAST_TRUSTED, Origin, origin
 
 # Sessions whose quotes a card shows; the memory's own page shows more.
 ON_CARD = 2
 ON_PAGE = 10
-TERMINAL_KINDS = {"tool_call", "tool_result", "action", "error", "edit"}
-COMMANDS = {"tool_call", "action"}
 SHELLS = {"", "bash", "shell", "sh", "exec", "exec_command", "local_shell", "shell_command", "terminal", "run_command"}
 NEVER_SHOWN = ["meta", "usage", "context_lookup", "summary", "brief"]
 # How far a command may lie from its result, or a turn from its neighbour, to be looked for.
 REACH = 8
-# Lines that are shown whole; of longer texts the lines round the quote, or the first of them.
-WHOLE_LINES = 8
-LINES_BEFORE = 0
-LINES_AFTER = 1
-COMMAND_LINES = 4
-RESULT_LINES = 1
-# Of a quote longer than this its beginning and its end; the session has all of it.
-QUOTE_CHARACTERS = 600
-LINE_CHARACTERS = 400
-NEIGHBOUR_CHARACTERS = 280
-# Claude Code prints it before the output; the number stands at the right already.
-_EXIT_LINE = re.compile(r"Exit code -?\d+\n")
+# Where a tool that reads the web was told what to read.
+_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,400}")
+ADDRESS_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
@@ -50,6 +42,11 @@ class Turn:
     is_command: bool = False
     is_shell: bool = False
     exit_code: int | None = None
+    # The same with nothing folded, where the quote stands in more than a glance holds; and how much that is.
+    whole: tuple[Piece, ...] = ()
+    lines: int = 0
+    characters: int = 0
+    hidden: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,20 +61,37 @@ class Stretch:
 class Proof:
     """The quotes of one session, or one quote whose source is gone or says something else now.
 
-    `verdict` as Evidence.verdict; `anchor` is the observation of the first quote.
+    `verdict` as Evidence.verdict; `anchor` is the observation of the first quote; `page` what a tool read on the web.
     """
 
     verdict: str
     stretches: tuple[Stretch, ...]
     session: Session | None = None
-    anchor: int | None = None
+    anchor: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    origin: Origin = Origin.UNKNOWN
+    page: str = ""
+    asker: str = "user"
 
     @property
     def is_seen(self) -> bool:
         """Whether it was seen in a terminal, not said."""
         return self.stretches[0].face == "terminal"
+
+    @property
+    def line_count(self) -> int:
+        """How many lines are to be read."""
+        return sum("".join(text for _, text in turn.pieces).count("\n") + 1 for turn in self._turns)
+
+    @property
+    def hidden_count(self) -> int:
+        """How many characters of what is to be read nobody sees."""
+        return sum(turn.hidden for turn in self._turns)
+
+    @property
+    def _turns(self) -> tuple[Turn, ...]:
+        return tuple(turn for stretch in self.stretches for turn in stretch.turns)
 
 
 def speaker(observation: Observation, asker: str) -> str:
@@ -120,7 +134,7 @@ def _proof(group: list[Evidence]) -> Proof:
 
 
 def _sourceless(row: Evidence, verdict: str) -> Proof:
-    turn = Turn("", tuple(visible(row.quote, "mark")), True)
+    turn = Turn("", tuple(visible(row.quote, "mark")), True, hidden=hidden_count(row.quote))
     return Proof(verdict, (Stretch("speech", (turn,)),), until=row.checked_at)
 
 
@@ -141,14 +155,32 @@ def _of_session(evidence: list[Evidence]) -> Proof:
     )
     shown = _shown(around, spans)
     hits = [row for row in shown if row.pk in spans]
+    asker = hits[0].session.asker()
+    found = {origin(row) for row in hits}
+    worst = next(one for one in LEAST_TRUSTED if one in found)
     return Proof(
         verdict="holds",
-        stretches=tuple(_stretches(shown, spans, _ends(around), hits[0].session.asker())),
+        stretches=tuple(_stretches(shown, spans, _ends(around), asker)),
         session=hits[0].session,
-        anchor=hits[0].pk,
+        anchor=short_ids.encode(hits[0].pk, "o"),
         since=hits[0].occurred_at,
         until=hits[-1].occurred_at,
+        origin=worst,
+        page=_page(around, hits) if worst == Origin.WEB else "",
+        asker=asker,
     )
+
+
+def _page(around: list[Observation], hits: list[Observation]) -> str:
+    """The address that the tool was asked to read, without its scheme; "" where nobody wrote it down."""
+    for hit in hits:
+        place = around.index(hit)
+        call = [around[other].text for other in _partner(around, place, -1)] if hit.kind == "tool_result" else []
+        for text in (*call, *hit.paths):
+            if found := _ADDRESS.search(text):
+                address = found[0].partition("://")[2].rstrip("/.,)}\\")
+                return address if len(address) <= ADDRESS_CHARACTERS else address[:ADDRESS_CHARACTERS] + "…"
+    return ""
 
 
 def _is_terminal(row: Observation) -> bool:
@@ -216,110 +248,23 @@ def _stretches(
             exit_code = None
         elif row.call_id and exit_code is not None:
             told.add(row.call_id)
-        pieces = tuple(_pieces(row, sorted(spans.get(row.pk, ()))))
+        marks = sorted(spans.get(row.pk, ()))
+        pieces = tuple(folded(row, marks))
         is_shell = is_command and row.tool.casefold() in SHELLS
-        turns.append(Turn(speaker(row, asker), pieces, row.pk in spans, is_command, is_shell, exit_code))
+        is_cut = bool(marks) and any(mark == "gap" for mark, _ in pieces)
+        turns.append(
+            Turn(
+                speaker(row, asker),
+                pieces,
+                row.pk in spans,
+                is_command,
+                is_shell,
+                exit_code,
+                whole=tuple(whole(row.text, marks)) if is_cut else (),
+                lines=row.text.rstrip("\n").count("\n") + 1,
+                characters=len(row.text),
+                hidden=hidden_count(row.text) if marks else 0,
+            )
+        )
     if turns:
         yield Stretch(face, tuple(turns))
-
-
-def _pieces(row: Observation, marks: list[tuple[int, int]]) -> list[Piece]:
-    """The row's text with its quotes marked, the rest folded to what helps to read them."""
-    text = row.text
-    if not marks:
-        if not _is_terminal(row):
-            return visible(text if len(text) <= NEIGHBOUR_CHARACTERS else text[:NEIGHBOUR_CHARACTERS].rstrip() + " …")
-        return [piece for piece in _folded(text, _unmarked_lines(row, text), []) if _is_told(row, piece)]
-    lines = _line_starts(text)
-    keep: set[int] = set()
-    for start, end in marks:
-        first, last = _line_at(lines, start), _line_at(lines, max(start, end - 1))
-        keep.update(range(first - LINES_BEFORE, last + LINES_AFTER + 1))
-    if len(lines) <= WHOLE_LINES:
-        keep = set(range(len(lines)))
-    if exit_line := _EXIT_LINE.match(text):
-        keep.discard(0 if marks[0][0] >= exit_line.end() else -1)
-    return _folded(text, keep, marks)
-
-
-def _is_told(row: Observation, piece: Piece) -> bool:
-    """Of a command all is shown or what is missing is said; of what a fix printed the last words are enough."""
-    return piece[0] != "gap" or row.kind in COMMANDS
-
-
-def _unmarked_lines(row: Observation, text: str) -> set[int]:
-    count = len(_line_starts(text.rstrip("\n")))
-    if row.kind in COMMANDS:
-        return set(range(min(count, COMMAND_LINES)))
-    return set(range(count if count <= 2 else 0)) | set(range(max(0, count - RESULT_LINES), count))
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in re.finditer("\n", text))]
-
-
-def _line_at(starts: list[int], place: int) -> int:
-    return next(number for number in range(len(starts) - 1, -1, -1) if starts[number] <= place)
-
-
-def _folded(text: str, keep: set[int], marks: list[tuple[int, int]]) -> list[Piece]:
-    """The kept lines, and `… 38 lines` where others lie between or after them; nothing is said of an exit line."""
-    starts = [*_line_starts(text), len(text) + 1]
-    pieces: list[Piece] = []
-    skipped = 0
-    for number in range(len(starts) - 1):
-        start, end = starts[number], starts[number + 1] - 1
-        if number not in keep:
-            is_silent = not text[start:end].strip() or (number == 0 and _EXIT_LINE.match(text))
-            skipped += 0 if is_silent else 1
-            continue
-        if skipped:
-            pieces.append(("gap", _gap(skipped) + "\n"))
-        skipped = 0
-        pieces += _line(text, start, min(end + 1, len(text)), marks)
-    if skipped:
-        pieces.append(("gap", ("" if not pieces or pieces[-1][1].endswith("\n") else "\n") + _gap(skipped)))
-    elif pieces and pieces[-1][1].endswith("\n"):
-        mark, last = pieces.pop()
-        pieces += [(mark, last.rstrip("\n"))] if last.strip("\n") else []
-    return pieces
-
-
-def _gap(lines: int) -> str:
-    return f"… {lines:,} line{'' if lines == 1 else 's'}"
-
-
-def _line(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> list[Piece]:
-    """One line with its marks whole; what lies far from them on a very long line is left out."""
-    pieces: list[Piece] = []
-    here = start
-    inside = [(max(a, start), min(b, end)) for a, b in marks if a < end and b > start]
-    for a, b in inside:
-        if a >= here:
-            pieces += visible(_near(text[here:a], ends=bool(pieces), starts=True)) + _quote(text[a:b])
-            here = b
-        elif b > here:
-            pieces += _quote(text[here:b])
-            here = b
-    return pieces + visible(_near(text[here:end], ends=bool(pieces), starts=False))
-
-
-def _quote(text: str) -> list[Piece]:
-    if len(text) <= QUOTE_CHARACTERS:
-        return visible(text, "mark")
-    head, tail = text[: QUOTE_CHARACTERS * 2 // 3], text[-QUOTE_CHARACTERS // 6 :]
-    gap = f" … {len(text) - len(head) - len(tail):,} characters, all in the session … "
-    return [*visible(head, "mark"), ("gap", gap), *visible(tail, "mark")]
-
-
-def _near(text: str, *, ends: bool, starts: bool) -> str:
-    """What stands between two marks, before one (`starts`) or after one (`ends`), shortened on the far side."""
-    if len(text) <= LINE_CHARACTERS:
-        return text
-    newline = "\n" if text.endswith("\n") else ""
-    half = LINE_CHARACTERS // 2
-    if starts and not ends:
-        return "… " + text[-half:]
-    if starts:
-        return text[:half] + " … " + text[-half:]
-    return text[:half].rstrip() + " …" + newline

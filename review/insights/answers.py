@@ -58,7 +58,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Lines:
-    """Two numbers a day: what matters in ink (`first`), what it is compared with in grey (`second`)."""
+    """Two numbers a day, or a week: what matters in ink (`first`), what it is compared with in grey (`second`)."""
 
     days: tuple[date, ...]
     first: tuple[int, ...]
@@ -66,6 +66,7 @@ class Lines:
     first_words: str
     second_words: str
     label: str
+    is_weekly: bool = False
     kind: str = "lines"
 
     @property

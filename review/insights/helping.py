@@ -36,10 +36,13 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
             sessions["told"],
         ) % {"told": f"{sessions['told']:,}"}
         return Answer(question, sentence, doubt)
-    sentence = _("Agents said %(helped)s times that a memory helped, and %(against)s times that one did not hold.") % {
-        "helped": f"{helped:,}",
-        "against": f"{against:,}",
-    }
+    terms = {"helped": f"{helped:,}", "against": f"{against:,}"}
+    if not helped:
+        sentence = _("No agent said that a memory helped; that one did not hold they said %(against)s times.") % terms
+    elif not against:
+        sentence = _("Agents said %(helped)s times that a memory helped, and never that one did not hold.") % terms
+    else:
+        sentence = _("Agents said %(helped)s times that a memory helped, %(against)s times that one did not.") % terms
     rows = [
         (_("helped"), helped),
         (_("misled"), said.get(Verdict.MISLED, 0)),

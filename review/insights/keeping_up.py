@@ -19,10 +19,11 @@ from review.insights.answers import Answer, Lines, Table
 DECIDED = (Verb.APPROVE, Verb.REJECT, Verb.MERGE)
 # A pile that shrinks, or grows by less than one in ten, is kept up with.
 SLACK = 0.1
+MOST_DAYS = 45
 
 
 def of(project: Project, since: datetime, now: datetime) -> Answer:
-    """By day in the project's zone. Five queries."""
+    """By day or week in the project's zone. Five queries."""
     zone = ZoneInfo(project.timezone)
     came = Fact.objects.filter(project=project, first_seen_at__gte=since).exclude(source="manual")
     gone = Decision.objects.filter(
@@ -40,6 +41,9 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         return Answer(question, _("Nothing came in, and nothing waits."))
     oldest = min((row.oldest for row in rows if row.oldest is not None), default=None)
     days = _days(since.astimezone(zone).date(), now.astimezone(zone).date())
+    # Over months a day is noise: a point a week then, the last one up to today.
+    width = 1 if len(days) <= MOST_DAYS else 7
+    starts = days[len(days) % width :: width]
     table = Table(
         _("By agent"),
         (_("Agent"), _("In"), _("Decided"), _("Waiting"), _("Oldest")),
@@ -48,12 +52,13 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         ),
     )
     figure = Lines(
-        days=tuple(days),
-        first=tuple(decided_per_day.get(day, 0) for day in days),
-        second=tuple(per_day.get(day, 0) for day in days),
+        days=tuple(starts),
+        first=tuple(_sum(decided_per_day, start, width) for start in starts),
+        second=tuple(_sum(per_day, start, width) for start in starts),
         first_words=_("decided"),
         second_words=_("came in"),
-        label=_("Proposals that came in and were decided, by day"),
+        label=_("Proposals that came in and were decided, over time"),
+        is_weekly=width == 7,
     )
     return Answer(question, _sentence(came_in, decided, open_now, oldest, now), _doubt(gone), figure, table)
 
@@ -118,6 +123,10 @@ def _by_agent(project: Project, since: datetime) -> list[_Row]:
 
 def _days(first: date, last: date) -> list[date]:
     return [first + timedelta(days=place) for place in range((last - first).days + 1)]
+
+
+def _sum(counts: dict[date, int], start: date, width: int) -> int:
+    return sum(counts.get(start + timedelta(days=place), 0) for place in range(width))
 
 
 def _age(moment: datetime | None, now: datetime) -> str:

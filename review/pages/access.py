@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from memory import short_ids
-from memory.models import Fact
+from memory.models import Fact, Session
 from projects.models import Membership, Role
 
 View = Callable[..., HttpResponse]
@@ -70,6 +70,15 @@ def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
         .filter(pk=pk)
         .first()
     )
+    if found is None:
+        raise Http404
+    return found, membership_in(request, found.project_id)
+
+
+def find_session(request: HttpRequest, short_id: str) -> tuple[Session, Membership]:
+    """The session behind a short id and the reader's membership in its project. Raises Http404 for anything else."""
+    pk = short_ids.decode(short_id, "s")
+    found = Session.objects.select_related("agent", "project").filter(pk=pk).first() if pk else None
     if found is None:
         raise Http404
     return found, membership_in(request, found.project_id)

@@ -64,8 +64,14 @@ def test_what_came_in_and_was_decided_is_counted_by_day_and_agent(shop: Cast) ->
     assert answer.sentence.startswith("No. 6 came in and 3 were decided; 3 wait")
     assert isinstance(answer.figure, Lines)
     assert (sum(answer.figure.first), sum(answer.figure.second)) == (3, 6)
-    assert len(answer.figure.days) == 91
-    assert len(answer.figure.series[0]) == 91
+    assert (answer.figure.is_weekly, len(answer.figure.days), answer.figure.days[-1]) == (
+        True,
+        13,
+        NOW.date() - timedelta(days=6),
+    )
+    by_day = keeping_up.of(shop.project, NOW - timedelta(days=30), NOW).figure
+    assert isinstance(by_day, Lines)
+    assert (by_day.is_weekly, len(by_day.series[0]), sum(by_day.second)) == (False, 31, 6)
     assert answer.doubt == "Rita decided all of it. When they are away, nothing moves."
     assert answer.table is not None
     assert answer.table.rows[0][1:4] == ("6", "3", "3")

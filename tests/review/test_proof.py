@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memory import short_ids
 from memory.models import Evidence, Fact, Observation, Session, Subject, quote_hash
 from memory.models.subject import split
 from review.cards.proof import ON_CARD, Proof, proofs_of
@@ -89,8 +90,8 @@ def test_the_quotes_of_one_session_are_one_proof_in_their_order(shop: Cast, now:
     # How a command ended stands beside it, once.
     assert [turn.exit_code for turn in proof.stretches[0].turns] == [2, None, 0, None]
     assert proof.is_seen
-    assert proof.anchor == failed.pk
-    assert asked.pk != proof.anchor
+    assert proof.anchor == short_ids.encode(failed.pk, "o")
+    assert short_ids.encode(asked.pk, "o") != proof.anchor
 
 
 def test_of_a_long_result_the_lines_round_the_quote_are_shown_and_the_rest_is_counted(
@@ -108,7 +109,7 @@ def test_of_a_long_result_the_lines_round_the_quote_are_shown_and_the_rest_is_co
     ("text", "part", "shown"),
     [
         ("a" * 1000 + "QUOTE" + "b" * 1000, "QUOTE", "… " + "a" * 200 + "[QUOTE]" + "b" * 200 + " …"),
-        ("q" * 1000, "q" * 1000, "[" + "q" * 400 + "] … 500 characters, all in the session … [" + "q" * 100 + "]"),
+        ("q" * 1000, "q" * 1000, "[" + "q" * 400 + "] … 500 characters … [" + "q" * 100 + "]"),
         ("one\ntwo\n", "two", "one\n[two]"),
         ("两行\n第二行", "第二行", "两行\n[第二行]"),
     ],
