@@ -31,7 +31,8 @@
   const taken = () => {
     const places = document.querySelectorAll("[data-land]");
     for (const place of places) place.removeAttribute("data-land");
-    return places[0] ?? null;
+    /* A field that a panel brings is what the panel is for; it comes after the heading. */
+    return [...places].find((place) => place.matches("input, textarea")) ?? places[0] ?? null;
   };
 
   /* The number in the bar is outside of what a swap brings; the desk says what it is now. */
@@ -103,7 +104,7 @@
   document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
     const status = ctx.response.status;
     if (status === 409 || status === 422) return;
-    if (status === 403) complain("This was not counted: your sign-in on this page has ended. Reload the page, then do it again.");
+    if (status === 403) complain("This was not counted: your role here does not reach this far. Reload the page to see what does.");
     else if (status === 404) complain("This was not counted: it is no longer here. Reload the page to see what is.");
     else complain("This was not counted: the server could not do it. Try again; if it stays like this, see Health.");
   });

@@ -1,8 +1,9 @@
 /* The key registry. A key is written once, on the button it stands for: `data-key="a"` (also "Shift+A", "$mod+Enter", "Escape",
    "/"); `data-key-label` where the button's own words are not enough for the help sheet. From these the keys are bound, the
    <kbd> hints printed and the sheet under `?` filled, so no hint can be stale. A key clicks the button and does nothing else.
-   Keys rest while a text field, an editable element or a dialog has the person; Escape and $mod+Enter alone work in fields.
-   Each can be switched off (WCAG 2.1.4), and the choice is kept in localStorage and in a cookie for the server. */
+   Where two have one key, the later one on the page has it: a panel of the bar comes after the frame.
+   Keys rest while a text field, an editable element, a dialog or a popover has the person; Escape and $mod+Enter alone work in
+   fields. All can be switched off (WCAG 2.1.4): kept with the person, and in a cookie for pages without one. */
 (() => {
   const { parseKeybinding, matchKeyBindingPress } = window.tinykeys;
   const root = document.documentElement;
@@ -20,12 +21,15 @@
   const typing = (element) => element !== null && (element.isContentEditable || element.matches("textarea, select")
     || element.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset])"));
 
-  /* The press as a Latin keyboard would have sent it, where this one has no such letter (Cyrillic, Greek), or hides the digits
-     behind Shift (French). Never on a Latin layout's letters: there the letter printed on the key counts, not its place. */
+  /* The press as a Latin keyboard would have sent it, where this one has no such letter (Cyrillic, Greek, Hebrew), or hides the
+     digits behind Shift (French). Never on a Latin layout's letters: there the letter printed on the key counts, not its place. */
+  let script = "Latin";
   const byPlace = (event) => {
     const letter = /^Key([A-Z])$/.exec(event.code);
     const digit = /^Digit([0-9])$/.exec(event.code);
-    const foreign = event.key.length === 1 && event.key > "\u007f";
+    if (/^\p{L}$/u.test(event.key)) script = /\p{Script=Latin}/u.test(event.key) ? "Latin" : "another";
+    /* Such a keyboard may have a sign where a letter of ours lies: W of a Hebrew one is an apostrophe. */
+    const foreign = event.key.length === 1 && script === "another" && !/[0-9]/.test(event.key);
     const key = letter && foreign ? letter[1] : digit && !event.shiftKey && !/[0-9]/.test(event.key) ? digit[1] : null;
     return key && { key, code: "", getModifierState: (name) => event.getModifierState(name) };
   };
@@ -33,13 +37,13 @@
   const matches = (press, key) => {
     const binding = parseKeybinding(key)[0];
     if (matchKeyBindingPress(press, binding)) return true;
-    /* Signs such as ? and / may need Shift, depending on the layout; the sign counts, not how it was made. */
-    return /^[^A-Za-z0-9]$/.test(key) && matchKeyBindingPress(press, [["Shift"], key]);
+    /* Signs such as ? and / may need Shift, depending on the layout, and so may digits; the sign counts, not how it was made. */
+    return /^[^A-Za-z]$/.test(key) && matchKeyBindingPress(press, [["Shift"], key]);
   };
 
   const find = (event, elements) => {
     for (const press of [event, byPlace(event)]) {
-      const hit = press && elements.find((element) => matches(press, element.dataset.key));
+      const hit = press && elements.findLast((element) => matches(press, element.dataset.key));
       if (hit) return hit;
     }
     return null;
@@ -52,7 +56,7 @@
   const opens = (element) => element.getAttribute("hx-get")?.includes("panel=") ?? false;
 
   const press = (event) => {
-    if (!on() || event.defaultPrevented || event.repeat || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (!on() || event.defaultPrevented || event.repeat || event.isComposing || document.querySelector("dialog[open], :popover-open")) return;
     const pull = document.querySelector("details.pull[open]");
     if (event.key === "Escape" && pull) {
       pull.open = false;
@@ -113,29 +117,33 @@
   };
 
   const open = () => {
-    const first = new Map();
-    for (const element of bound()) if (!first.has(element.dataset.key)) first.set(element.dataset.key, label(element));
-    first.set("?", "This sheet");
-    sheet.querySelector("dl").replaceChildren(...[...first].flatMap(([key, words]) => row(key, words)));
+    const meanings = new Map();
+    for (const element of bound()) meanings.set(element.dataset.key, label(element));
+    meanings.set("?", sheet.dataset.words);
+    sheet.querySelector("dl").replaceChildren(...[...meanings].flatMap(([key, words]) => row(key, words)));
     sheet.showModal();
   };
 
   const name = () => {
-    sheet.querySelector("[data-keys-switch]").textContent = on() ? "Turn keys off" : "Turn keys on";
+    const turner = sheet.querySelector("[data-keys-switch]");
+    turner.textContent = on() ? turner.dataset.off : turner.dataset.on;
   };
 
   const turn = () => {
     const off = root.classList.toggle("keys-off");
-    try {
-      localStorage.setItem("keys", off ? "off" : "on");
-    } catch { /* the cookie remembers it */ }
     document.cookie = `keys=${off ? "off" : "on"}; path=/; max-age=31536000; samesite=lax`;
     name();
+    if (!sheet.dataset.keep) return;
+    const headers = JSON.parse(document.body.getAttribute("hx-headers:inherited"));
+    /* It must arrive though the person goes on to another page at once. */
+    fetch(sheet.dataset.keep, { method: "POST", headers, body: new URLSearchParams({ keys: off ? "off" : "on" }), keepalive: true });
   };
 
   if (!sheet) return;
   sheet.querySelector("[data-keys-switch]").addEventListener("click", turn);
-  for (const opener of document.querySelectorAll("[data-opens=keys]")) opener.addEventListener("click", open);
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest("[data-opens=keys]")) open();
+  });
   document.addEventListener("htmx:after:swap", print);
   name();
   print();

@@ -1,5 +1,5 @@
-/* Runs before the first paint: the system's theme where none was chosen, key hints hidden where keys are off, and the mark (`js`)
-   that shows what only works with scripts. */
+/* Runs before the first paint: the system's theme where none was chosen, and the mark (`js`) that shows what only works with
+   scripts. */
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
@@ -9,8 +9,4 @@
     follow();
     dark.addEventListener("change", follow);
   }
-  try {
-    const keys = localStorage.getItem("keys");
-    if (keys) root.classList.toggle("keys-off", keys === "off");
-  } catch { /* storage may be shut; the cookie then speaks, through the server */ }
 })();

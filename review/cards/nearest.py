@@ -38,9 +38,7 @@ def nearest(fact: Fact, words: str, now: datetime) -> list[Fact]:
 def _living(fact: Fact, now: datetime) -> FactQuerySet:
     alive = Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
     return (
-        Fact.objects.filter(
-            alive | Q(status=Status.PROPOSED), project_id=fact.project_id, subject_id=fact.subject_id
-        )
+        Fact.objects.filter(alive | Q(status=Status.PROPOSED), project_id=fact.project_id, subject_id=fact.subject_id)
         .exclude(pk=fact.pk)
         .select_related("subject", "approved_by")
         .defer("search")

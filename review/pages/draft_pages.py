@@ -1,4 +1,4 @@
-"""Back to words that could not be counted: somebody was signed out in the middle of an edit, or the page was too old."""
+"""Back to words that could not be counted: their author was signed out in the middle, or the page was too old."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keeps_words(view: View) -> View:
 @require_safe
 @login_required
 def draft(request: HttpRequest, short_id: str) -> HttpResponse:
-    """Opens the field that the words belong to: on the desk, or on the memory's own page where they were typed there."""
+    """Opens the field that the words belong to: on the desk, or on the memory's own page, where they were typed."""
     fact, membership = find_fact(request, short_id)
     kept = drafts.of(request, fact.pk)
     if kept:

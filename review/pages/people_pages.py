@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from projects import people as steps
-from projects import tenancy
+from projects import sign_ins, tenancy
 from projects.models import Invitation, InvitationInvalid, Membership, Person, Role
 from review.notices.mail import send_invitation
 from review.pages import snippets
@@ -151,6 +151,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             except steps.AddressTaken:
                 return redirect(request.path)
             login(request, known, backend=settings.AUTHENTICATION_BACKENDS[0])
+            sign_ins.note(request)
         steps.accept(found, known, now)
     if found.project is None:
         return redirect("review:home")

@@ -115,6 +115,12 @@ def _zones() -> list[tuple[str, str]]:
     return [(name, name.replace("_", " ")) for name in ("UTC", *sorted(places))]
 
 
+def zones(now: str) -> list[tuple[str, str]]:
+    """The zones to choose from, with `now` among them whatever it is called."""
+    known = _zones()
+    return known if not now or (now, now.replace("_", " ")) in known else [(now, now), *known]
+
+
 class NewProject(forms.Form):
     name = forms.CharField(label="Name", max_length=120, widget=forms.TextInput(_input(autocomplete="off")))
     slug = forms.CharField(
@@ -162,12 +168,10 @@ class ProjectSettings(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # A zone that a command set stays, whatever it is called.
-        now = self.instance.timezone
-        zones = _zones()
         self.fields["timezone"] = forms.ChoiceField(
             label=self.fields["timezone"].label,
             help_text=self.fields["timezone"].help_text,
-            choices=zones if (now, now.replace("_", " ")) in zones else [(now, now), *zones],
+            choices=zones(self.instance.timezone),
             widget=forms.Select({"class": "select"}),
         )
         self.fields["brief_budget_tokens"].validators += [
