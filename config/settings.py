@@ -177,6 +177,9 @@ else:
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     MAIL_IS_SENT = False
 DEFAULT_FROM_EMAIL = "countersign@localhost"
+# Whether a project's webhook may lead into a private network, and be plain http. Off: an owner of a project could make
+# the server knock at doors that only it can reach.
+PRIVATE_WEBHOOKS = environment.is_on("COUNTERSIGN_PRIVATE_WEBHOOKS")
 
 
 def _secret(name: str) -> str:

@@ -10,6 +10,7 @@ from memory import lapsing, weighing
 from memory.tasks import task
 from projects import sign_ins
 from review.deciding import arrival
+from review.notices import delivery, gathering
 
 
 @task
@@ -30,3 +31,13 @@ def let_proposals_lapse(**kwargs: Any) -> None:
 @task
 def forget_ended_sign_ins(**kwargs: Any) -> None:
     sign_ins.forget_ended(timezone.now())
+
+
+@task
+def gather_notices(**kwargs: Any) -> None:
+    gathering.gather(timezone.now())
+
+
+@task
+def send_notices(**kwargs: Any) -> None:
+    delivery.send_waiting(timezone.now())

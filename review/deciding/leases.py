@@ -48,9 +48,10 @@ def take(fact: Fact, person: Person, now: datetime) -> Person | None:
     if held is not None and held.person_id != person.pk:
         return held.person
     if held is None or held.until - now < RENEWED_UNDER:
-        names = {"fact": fact.pk, "project": fact.project_id, "person": person.pk, "now": now, "until": now + LASTS}
+        named: dict[str, int | datetime] = {"fact": fact.pk, "project": fact.project_id, "person": person.pk}
+        named |= {"now": now, "until": now + LASTS}
         with connections[Lease.objects.db].cursor() as cursor:
-            cursor.execute(TAKE, names)
+            cursor.execute(TAKE, named)
     return None
 
 
