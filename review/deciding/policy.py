@@ -102,14 +102,16 @@ class Policy:
         )
 
     def level(self, type_name: str) -> Level:
-        """The level of a type: the one chosen, else what the type table says."""
-        shipped = Level.ONE_BY_ONE if type_of(type_name, self.types).one_by_one else Level.LIST
-        return self.levels.get(type_name, shipped)
+        """The level of a type: the one chosen, unless the type table says one by one; a list where nobody chose."""
+        if type_of(type_name, self.types).one_by_one:
+            return Level.ONE_BY_ONE
+        return self.levels.get(type_name, Level.LIST)
 
     @property
     def arriving(self) -> dict[str, Rule]:
         """The rules by which proposals are approved on arrival, by type."""
-        return {name: rule for name, rule in self.rules.items() if rule.level == Level.ARRIVAL and rule.since}
+        rules = self.rules.items()
+        return {name: rule for name, rule in rules if rule.since and self.level(name) == Level.ARRIVAL}
 
     @property
     def ended(self) -> dict[str, Rule]:

@@ -9,7 +9,9 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from memory import spending
+from memory.types import type_of
 from projects.models import Membership, Person
+from review.deciding.policy import Policy
 from review.pages import pauses
 from review.piles.pile import left_today
 from review.templatetags.desk import hour
@@ -36,6 +38,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "paused": pauses.strip(memberships, membership),
         "here_again": pauses.here_again(request),
         "capped": "",
+        "ended_rules": [],
     }
     if membership:
         project = membership.project
@@ -43,4 +46,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         context["waiting_count"] = SimpleLazyObject(lambda: left_today(membership, timezone.now()))
         if since := spending.capped_since(project, timezone.now()):
             context["capped"] = f"Today’s tokens were used up at {hour(since)}: the local reader took over."
+        if membership.is_owner:
+            context["ended_rules"] = [type_of(name, project.types).words for name in Policy.of(project).ended]
     return context
