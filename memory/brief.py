@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from memory import brief_rows, pauses, rendering, retractions, retrieval, short_ids
+from memory import brief_rows, pauses, rendering, retractions, retrieval, short_ids, supposed
 from memory.brief_rows import About, Context, Row
 from memory.brief_text import Composed, Line, Section, compose, head, withdrawn_line
 from memory.models import BriefServed, Fact
@@ -24,6 +24,7 @@ from memory.models.subject import PROJECT
 from memory.rendering import Known, fact_line, note
 from memory.retractions import retract
 from memory.retrieval import priority
+from memory.supposed import Suppose
 from memory.tokens import TOKENIZER
 from memory.types import single_valued
 from projects.models import Agent, Person
@@ -111,30 +112,39 @@ def build(
     max_tokens: int,
     known_etags: Collection[str] = (),
     person: Person | None = None,
+    suppose: Suppose | None = None,
     now: datetime,
 ) -> Brief:
     """The brief for this agent now. `session` is its own external id, `subjects` are (type, id) halves.
 
     Standing facts come first, then what is known about the session's and the named subjects, then what fits the task
     among what holds in the project and its repositories (without a task all of that, by priority). A brief about
-    nobody is about the project, its repositories and `person`, the holder of the key.
+    nobody is about the project, its repositories and `person`, the holder of the key. With `suppose` it is the one that
+    this agent would get after a decision that nobody has made yet (memory.supposing).
     """
-    context = brief_rows.context(agent, session, subjects, person, now)
+    context = brief_rows.context(agent, session, subjects, person, now, suppose)
     agent = context.agent
     if agent.archived_at or pauses.is_paused(agent):
         return _finished(
             Brief("", (), 0, max_tokens, (), (), True, agent.dropped_count, "", False, tuple(context.ids)), known_etags
         )
     asked = (task or "").strip() or None
-    candidates, below = _candidates(agent, context, asked, max_tokens, now)
+    candidates, below = _candidates(agent, context, asked, max_tokens, now, suppose)
     shown = {one.row.pk for one in [*candidates, *below]}
-    retracted, newly = retractions.withdrawn(agent, context.withdrawn, context.told, shown, now)
+    retracted, newly = retractions.withdrawn(agent, context.withdrawn, context.told, shown, now, suppose)
     sections, by_section = _sections(context, candidates, retracted)
     composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
     came = _items(composed, by_section)
+    silent = set(context.told).difference(came, retracted)
+    reworded = retractions.reworded(agent, context.session_id, silent, now)
+    if reworded:
+        retracted = [*reworded, *retracted]
+        sections, by_section = _sections(context, candidates, retracted)
+        composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
+        came = _items(composed, by_section)
     left_out = [
         *((one.row.pk, DID_NOT_FIT) for one in candidates if one.row.pk not in came),
-        *_shadowed(agent, candidates, now),
+        *_shadowed(agent, candidates, now, suppose),
         *((one.row.pk, BELOW_FLOOR) for one in below),
     ][:LEFT_OUT_LISTED]
     return _finished(
@@ -200,18 +210,19 @@ def cleaned_task(task: str | None) -> str:
 
 
 def _candidates(
-    agent: Agent, context: Context, task: str | None, max_tokens: int, now: datetime
+    agent: Agent, context: Context, task: str | None, max_tokens: int, now: datetime, suppose: Suppose | None
 ) -> tuple[list[_Candidate], list[_Candidate]]:
     """(what should come, best first; what the task does not ask for), all of it visible to the agent."""
     scored = {}
     if task:
         ids = context.ids
-        hits = retrieval.score(agent, task, subjects=ids, min_score=0.0, limit=TASK_CANDIDATES, now=now)
+        limits: dict[str, Any] = {"min_score": 0.0, "limit": TASK_CANDIDATES}
+        hits = retrieval.score(agent, task, subjects=ids, **limits, now=now, suppose=suppose)
         scored = {hit.pk: hit.relevance for hit in hits}
     names = {subject.pk: subject for subject in context.subjects}
     chosen: list[_Candidate] = []
     below: list[_Candidate] = []
-    for row in brief_rows.facts(agent, context.ids, max(LEAST_CANDIDATES, max_tokens // TOKENS_PER_LINE), now):
+    for row in brief_rows.facts(agent, context.ids, most_candidates(max_tokens), now, suppose):
         relevance = scored.get(row.pk, 0.0) if task else None
         subject = names[row.subject_id]
         is_place = subject.is_place
@@ -233,6 +244,11 @@ def _candidates(
     for group in (chosen, below):
         group.sort(key=lambda one: (-round(one.priority, 4), one.row.pk))
     return chosen, below
+
+
+def most_candidates(max_tokens: int) -> int:
+    """How many facts are looked at for a brief of this size, standing ones first, then the latest."""
+    return max(LEAST_CANDIDATES, max_tokens // TOKENS_PER_LINE)
 
 
 def _line(row: Row, subject: About, short_id: str) -> Line:
@@ -288,7 +304,9 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
     return came
 
 
-def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list[tuple[int, str]]:
+def _shadowed(
+    agent: Agent, candidates: list[_Candidate], now: datetime, suppose: Suppose | None
+) -> list[tuple[int, str]]:
     """Everyone's values that this agent would get if it had none of its own. No query where it has none."""
     single = single_valued(agent.project.types)
     own = [one.row for one in candidates if not one.row.everyone and one.row.type in single]
@@ -298,7 +316,7 @@ def _shadowed(agent: Agent, candidates: list[_Candidate], now: datetime) -> list
     for row in own:
         same |= Q(subject_id=row.subject_id, type=row.type, key=row.key)
     shadowed = Fact.objects.filter(same, project_id=agent.project_id, everyone=True).live(now).order_by("pk")
-    return [(pk, OWN_VALUE) for pk in shadowed.values_list("pk", flat=True)]
+    return [(pk, OWN_VALUE) for pk in supposed.ids(shadowed, suppose)]
 
 
 def _finished(brief: Brief, known_etags: Collection[str]) -> Brief:

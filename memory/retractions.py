@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import Q
 
 from memory import supposed
-from memory.models import BriefServed, Fact, Retraction, Status
+from memory.models import BriefServed, Decision, Fact, Retraction, Status
 from memory.supposed import Suppose
 from projects.models import Agent
 
@@ -75,7 +75,12 @@ def would_note(facts: Sequence[Fact], now: datetime) -> dict[int, list[int]]:
 
 
 def withdrawn(
-    agent: Agent, noted: list[int], told: list[int], shown: set[int], now: datetime, suppose: Suppose | None = None
+    agent: Agent,
+    noted: list[int],
+    told: list[int],
+    shown: set[int],
+    now: datetime,
+    suppose: Suppose | None = None,
 ) -> tuple[list[int], list[int]]:
     """(facts this agent was told that no longer hold, latest first; those of them that nobody noted yet).
 
@@ -88,6 +93,23 @@ def withdrawn(
         gone = missing - set(supposed.ids(Fact.objects.visible_to(agent, now).filter(pk__in=missing), suppose))
         ended = sorted(Fact.objects.filter(project_id=agent.project_id, pk__in=gone).values_list("pk", flat=True))
     return [pk for pk in [*ended, *noted] if pk not in shown][:LISTED], ended
+
+
+def reworded(agent: Agent, session_id: int | None, fact_ids: Collection[int], now: datetime) -> list[int]:
+    """Those of these facts, told in this agent's last brief of the session, that say something else by now.
+
+    To be named where their new words do not come: the old ones must not be relied on. No query without facts.
+    """
+    if not fact_ids:
+        return []
+    last = BriefServed.objects.filter(agent=agent, session_id=session_id, at__gte=now - RETRACTED_FOR, paused=False)
+    told_at = last.order_by("-pk").values_list("at", flat=True).first()
+    if told_at is None:
+        return []
+    changes = Decision.objects.filter(fact__in=fact_ids, at__gte=told_at, before__has_key="text").order_by("-pk")
+    # What each said when it was told: before the first change since.
+    said = {pk: (before["text"], text) for pk, before, text in changes.values_list("fact_id", "before", "fact__text")}
+    return sorted(pk for pk, (then, text) in said.items() if then != text)
 
 
 def note_ended(agent: Agent, fact_ids: Iterable[int], now: datetime) -> None:

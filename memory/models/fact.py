@@ -375,8 +375,7 @@ class Fact(FactOnArrival):
             if decision.verb == Verb.LAPSE:
                 # Whoever asks for it back has 30 days more; what was seen again waits as one that never lay in a pile.
                 fields["piled_at"] = None if person is None else now
-            if decision.verb == Verb.MERGE and "evidence_ids" in decision.after:
-                self._leave(decision.after["superseded_by_id"], decision.after["evidence_ids"])
+            self._leave(decision)
             self._apply({**fields, "status": to})
             if to == Status.APPROVED and type(self).objects.rivals_of(self).exists():
                 raise NotAllowed("Another value was approved since. Withdraw that one first, then undo this.")

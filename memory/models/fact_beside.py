@@ -80,10 +80,11 @@ class FactBesideOthers(FactOfTwo):
                 raise NotAllowed("A lesson in it is about a subject that is frozen while a privacy request runs.")
             if part.status not in (Status.APPROVED, Status.PROPOSED):
                 continue
-            self._take_evidence_of(part)
+            joined = self._take_evidence_of(part)
             is_live = part.status == Status.APPROVED
             verb, to = (Verb.SUPERSEDE, Status.SUPERSEDED) if is_live else (Verb.MERGE, Status.MERGED)
-            part._move(verb, person, now, to=to, batch=batch, superseded_by_id=self.pk)
+            noted = {"joined_evidence_ids": joined}
+            part._move(verb, person, now, to=to, batch=batch, superseded_by_id=self.pk, noted=noted)
 
     def _take_evidence_of(self, other: FactRow) -> list[int]:
         """Copies of the quotes behind `other` that are not behind this one yet; their ids."""
@@ -123,12 +124,16 @@ class FactBesideOthers(FactOfTwo):
             valid_to=newer.valid_from or now,
         )
 
-    def _leave(self, other_id: int, evidence_ids: list[int]) -> None:
-        """Takes its count and its quotes back out of the one it was merged into."""
+    def _leave(self, decision: Decision) -> None:
+        """Takes its count and its quotes back out of the one that `decision` counted it in, or that spoke for it."""
         from memory.models.evidence import Evidence
 
-        self._facts().filter(pk=other_id).update(times_seen=Greatest(F("times_seen") - self.times_seen, 1))
-        Evidence.objects.filter(fact=other_id, pk__in=evidence_ids).delete()
+        other_id = decision.after.get("superseded_by_id")
+        if "evidence_ids" in decision.after:
+            self._facts().filter(pk=other_id).update(times_seen=Greatest(F("times_seen") - self.times_seen, 1))
+        joined = decision.after.get("evidence_ids") or decision.after.get("joined_evidence_ids")
+        if joined:
+            Evidence.objects.filter(fact=other_id, pk__in=joined).delete()
 
     def _facts(self) -> FactQuerySet:
         return cast(FactQuerySet, type(self)._default_manager.all())

@@ -20,10 +20,11 @@ def follow_batch(batch: uuid.UUID, now: datetime) -> None:
     """The same by the act's id: about eight queries, whatever the number of memories."""
     steps = list(Decision.objects.filter(batch=batch).select_related("fact").order_by("pk"))
     facts = {step.fact_id: step.fact for step in steps}
-    live = [fact for fact in facts.values() if fact.status == Status.APPROVED]
-    count_tokens(live)
-    if live:
-        embedding_store.refresh_all(live)
+    # A proposal's too: an edit, or an undo, may have changed what it says.
+    searched = [fact for fact in facts.values() if fact.status in (Status.APPROVED, Status.PROPOSED)]
+    count_tokens(searched)
+    if searched:
+        embedding_store.refresh_all(searched)
     was_live = {
         step.fact_id for step in steps if step.before.get("status", step.fact.status) == Status.APPROVED
     } | _noted(facts)
@@ -32,10 +33,11 @@ def follow_batch(batch: uuid.UUID, now: datetime) -> None:
 
 
 def count_tokens(facts: Sequence[Fact]) -> None:
-    """The tokens of each one's rendered line, written where they differ."""
+    """The tokens of each one's rendered line, written where they differ; none for what no brief holds yet."""
     changed = []
     for fact in facts:
-        counted = tokens.count(rendering.fact_line(fact.short_id, fact.text))
+        is_live = fact.status == Status.APPROVED
+        counted = tokens.count(rendering.fact_line(fact.short_id, fact.text)) if is_live else 0
         if counted != fact.tokens:
             fact.tokens = counted
             changed.append(fact)

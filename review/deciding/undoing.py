@@ -23,6 +23,7 @@ from memory.models import Decision, Fact, FactChanged, NotAllowed, StandingPart,
 from projects import audit
 from projects.models import Membership, Person, Project, Role
 from review.deciding.consequences import follow_batch
+from review.deciding.receivers import told_words
 
 UNDO_WITHIN = timedelta(hours=1)
 LISTED = 20
@@ -129,7 +130,9 @@ def undo(membership: Membership, decision: Decision, now: datetime) -> Undone:
     )
     fact = undone.fact
     fact.refresh_from_db()
-    return Undone(undone, fact, _words(decision, done), len(done.steps), tuple(done.left))
+    told = told_words(done.steps)
+    words = _words(decision, done)
+    return Undone(undone, fact, f"{words}. {told}" if told else words, len(done.steps), tuple(done.left))
 
 
 def subjects_of(facts: Sequence[Fact]) -> set[int]:
