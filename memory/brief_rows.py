@@ -14,6 +14,7 @@ from memory.models.subject import PROJECT, lookup_hmac
 from memory.prepared import about, fetch, visible
 from memory.rendering import SAYS_WHO
 from memory.retractions import RETRACTED_FOR
+from memory.supposed import Suppose
 from projects.models import ActorKind, Agent, Person
 
 # Work happens in these; what was learned there is chosen by the task. Everything else is about somebody.
@@ -162,6 +163,7 @@ def context(
     named: Sequence[tuple[str, str]],
     person: Person | None,
     now: datetime,
+    suppose: Suppose | None = None,
 ) -> Context:
     """The named subjects as they were named, the session's, then repositories, then the project."""
     project_id = agent.project_id
@@ -179,6 +181,7 @@ def context(
             "nobody": not named,
             "person": lookup_hmac(project_id, "person", person.email) if person else None,
         },
+        suppose,
     )
     place = {value: number for number, value in enumerate(hashes)}
     found = [About(*row[9:]) for row in rows if row[9] is not None]
@@ -200,7 +203,7 @@ def context(
     return Context(pauses.stood(agent, *rows[0][:3]), found, session_id, withdrawn, told or [], system)
 
 
-def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> list[Row]:
+def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime, suppose: Suppose | None = None) -> list[Row]:
     """Visible facts about these subjects, standing ones first, then the latest; at most `limit`."""
     asked = {
         **about(agent, now),
@@ -209,7 +212,7 @@ def facts(agent: Agent, subject_ids: list[int], limit: int, now: datetime) -> li
         "subjects": subject_ids,
         "limit": limit,
     }
-    rows = fetch(Fact.objects.db, _FACTS_OF.format(visible=visible(agent, *_COLUMNS)), asked)
+    rows = fetch(Fact.objects.db, _FACTS_OF.format(visible=visible(agent, *_COLUMNS)), asked, suppose)
     return [Row._make((*row[:4], json.loads(row[4]) if row[4] else None, *row[5:])) for row in rows]
 
 

@@ -15,6 +15,7 @@ import psycopg
 from django.db import connections
 
 from memory.models import Fact
+from memory.supposed import Suppose
 from memory.types import SINGLE_VALUED, single_valued
 from projects.models import Agent, Project
 
@@ -48,8 +49,13 @@ def about(agent: Agent, now: datetime) -> dict[str, Any]:
     return {"agent": agent.pk, "project": agent.project_id, "now": now}
 
 
-def fetch(alias: str, sql: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-    """The rows of a prepared statement, in the transaction that Django has open on `alias`."""
+def fetch(
+    alias: str, sql: str, parameters: Mapping[str, Any], suppose: Suppose | None = None
+) -> Sequence[tuple[Any, ...]]:
+    """The rows of a prepared statement, in the transaction that Django has open on `alias`; as it would be, where
+    something is supposed."""
+    if suppose is not None:
+        sql, parameters = suppose.over(sql), {**parameters, **suppose.parameters(sql)}
     connection = connections[alias]
     connection.ensure_connection()
     if connection.queries_logged:

@@ -23,6 +23,7 @@ from memory import embeddings
 from memory.models import Fact, Subject
 from memory.prepared import about, fetch
 from memory.prepared import visible as visible_sql
+from memory.supposed import Suppose
 from memory.types import Overrides, cell_of
 from projects.models import Agent
 
@@ -255,6 +256,7 @@ def score(
     min_score: float = MIN_SCORE,
     limit: int,
     now: datetime,
+    suppose: Suppose | None = None,
 ) -> list[Scored]:
     """Every visible fact in scope against the query, best first. Where the embedder is missing, words alone decide."""
     asked = _storable(query)
@@ -277,7 +279,7 @@ def score(
         "limit": limit,
     }
     sql = _SCORE.format(visible=visible_sql(agent, "id", "subject_id", "type", "text", "search"))
-    rows = fetch(alias, sql, parameters)
+    rows = fetch(alias, sql, parameters, suppose)
     return [Scored(pk, min(1.0, relevance), fused, *parts) for pk, relevance, fused, *parts in rows]
 
 

@@ -14,7 +14,7 @@ from memory.served import briefs_with
 from projects.models import Agent, Membership
 from review.cards.beside import Beside, beside
 from review.cards.flags import MOST_FLAGS, Flag, blocked_by, flags_of, underlined, unsupported
-from review.cards.impact import Reader, cost, reader, taken_out
+from review.cards.impact import cost
 from review.cards.kinds import Kind, kind_of
 from review.cards.pieces import Piece, visible
 from review.cards.proof import ON_CARD, Proof, proofs_of
@@ -40,7 +40,6 @@ class Card:
     proofs: tuple[Proof, ...]
     flags: tuple[Flag, ...]
     blocked: str
-    readers: tuple[Reader, ...]
     more_proofs: int
     known: tuple[Known, ...]
     known_count: int
@@ -112,7 +111,6 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
         proofs=proofs,
         flags=tuple(flags_of(fact, proofs, missing, agents)[:MOST_FLAGS]),
         blocked=blocked_by(fact, proofs),
-        readers=tuple(reader(agent, fact, taken_out(fact, kind, rival), own_cost) for agent in agents),
         more_proofs=more_proofs,
         known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
         known_count=known.count(),

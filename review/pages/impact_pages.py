@@ -1,0 +1,63 @@
+"""What a decision would do to briefs, beside the card: with it where that is cheap, else asked for right after it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from memory.models import Fact
+from review.cards import impact
+from review.cards.beside import beside
+from review.cards.card import Card
+from review.cards.kinds import Kind, kind_of
+from review.pages.access import find_fact
+
+
+def beside_card(view: Card, now: datetime) -> dict[str, Any]:
+    """The context of `review/_impact.html`: the figures, or where the page finds them once the card is there."""
+    fact = view.fact
+    address = reverse("review:impact", args=[fact.short_id])
+    if not impact.is_light(fact, view.kind, view.agents, view.known_count):
+        return {"impact": None, "impact_url": address}
+    labels = _labels(view.beside.claims, view.may_keep_both)
+    return {"impact": impact.of_card(fact, view.kind, view.agents, labels, now), "impact_url": address}
+
+
+@require_safe
+@login_required
+def consequences(request: HttpRequest, short_id: str) -> HttpResponse:
+    """The figures of one card: the fragment for htmx, a page of its own without JavaScript."""
+    fact, membership = find_fact(request, short_id)
+    now = timezone.now()
+    agents = list(membership.project.agents.filter(archived_at__isnull=True))
+    rival = Fact.objects.rivals_of(fact).first() if fact.approved_at is None else None
+    kind = kind_of(fact, rival, now)
+    labels = _labels(beside(fact, kind, ()).claims, may_keep_both=True) if kind == Kind.CONFLICT else {}
+    context = {
+        "section": "review",
+        "fact": fact,
+        "impact": impact.of_card(fact, kind, agents, labels, now),
+        "impact_url": request.path,
+    }
+    is_fragment = request.htmx  # type: ignore[attr-defined]
+    return render(request, "review/_impact.html" if is_fragment else "review/impact.html", context)
+
+
+def _labels(claims: Any, may_keep_both: bool) -> dict[str, str]:
+    """The titles of a conflict's answers: what its buttons keep."""
+    if not claims:
+        return {}
+    names = ("keep_first", "keep_second")
+    titles = {
+        name: _("If you %(answer)s") % {"answer": claim.button[:1].lower() + claim.button[1:]}
+        for name, claim in zip(names, claims, strict=True)
+    }
+    return {**titles, **({"keep_both": ""} if may_keep_both else {})}
