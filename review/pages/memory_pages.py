@@ -21,7 +21,7 @@ from review.cards import card
 from review.cards.risk import risks_of
 from review.deciding import decisions, undoing
 from review.deciding.batches import CAP, is_flagged
-from review.pages import memory_filters
+from review.pages import memory_filters, saved_views
 from review.pages.access import project_page
 from review.pages.memory_filters import SEEN_OFTEN
 
@@ -101,6 +101,7 @@ def list_context(
         "done": undoing.last_act(membership.person, project, request.GET.get("done", ""), now),
         "problem": problem,
         "now": now,
+        **saved_views.context(request, membership, agents, now),
     }
 
 
