@@ -102,7 +102,8 @@ def _found(now: datetime) -> Project:
             email, name=name, password=_password(), **flags
         )
         if role is not None:
-            Membership.objects.create(project=project, person=person, role=role)
+            # Whoever looks at the sample wants to see its pile, not to practise.
+            Membership.objects.create(project=project, person=person, role=role, practised_at=now)
     return project
 
 

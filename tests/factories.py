@@ -39,6 +39,11 @@ def person(email: str, **fields: Any) -> Person:
     )
 
 
+def member(project: Project, person: Person, role: str = Role.REVIEWER) -> Membership:
+    """Somebody who has been through the practice cards already."""
+    return Membership.objects.create(project=project, person=person, role=role, practised_at=timezone.now())
+
+
 def cast() -> Cast:
     with tenancy.system("command"):
         project = Project.objects.create(slug="shop", name="Shop")
@@ -46,8 +51,8 @@ def cast() -> Cast:
         people = {name: person(f"{name}@example.com") for name in ("rita", "olga", "vera", "sam")}
         carl = person("carl@example.com", is_compliance=True)
         for name, role in (("rita", Role.REVIEWER), ("olga", Role.OWNER), ("vera", Role.VIEWER)):
-            Membership.objects.create(project=project, person=people[name], role=role)
-        Membership.objects.create(project=other, person=people["sam"], role=Role.OWNER)
+            member(project, people[name], role)
+        member(other, people["sam"], Role.OWNER)
         agents = {
             slug: Agent.objects.create(project=project, slug=slug) for slug in ("support", "sales", "claude-code")
         }

@@ -14,11 +14,16 @@ from review.pages.access import project_page
 from review.pages.desk_context import PANELS, desk_context, is_on_top
 from review.pages.list_pages import list_context
 from review.pages.together_pages import taken
+from review.piles import practice
+from review.piles.pile import left_today
 
 
 @require_safe
 @project_page(Role.VIEWER)
 def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
+    is_first = practice.is_due(membership) and not request.htmx and "card" not in request.GET  # type: ignore[attr-defined]
+    if is_first and left_today(membership, timezone.now()):
+        return redirect("review:practice", membership.project.slug)
     if request.GET.get("as") == "list":
         template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
         return render(request, template, list_context(membership))

@@ -56,7 +56,7 @@ TRACE = "\n".join(
 def project(slug: str, *members: Person, agents: tuple[str, ...] = ("support", "sales")) -> Project:
     made = Project.objects.create(slug=slug, name=slug.title())
     for member in members:
-        Membership.objects.create(project=made, person=member, role=Role.REVIEWER)
+        factories.member(made, member)
     for agent in agents:
         Agent.objects.create(project=made, slug=agent)
     return made

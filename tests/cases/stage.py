@@ -24,7 +24,7 @@ from django.test import Client
 from memory import agent_auth, api_limits, embeddings
 from memory.models import Fact, Observation, Session
 from projects import tenancy
-from projects.models import Agent, AuditEvent, Membership, Person, Project, Role
+from projects.models import Agent, AuditEvent, Person, Project, Role
 from tests import factories
 from tests.cases.clock import Clock
 from tests.cases.embedder import FakeEmbedder
@@ -121,7 +121,7 @@ class Stage:
             found = Person.objects.filter(email=email).first()
             if found is None:
                 found = factories.person(email)
-                Membership.objects.create(project=self.project, person=found, role=role)
+                factories.member(self.project, found, role)
         return found
 
     def key(self, agent: Any) -> str:
