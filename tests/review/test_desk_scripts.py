@@ -26,14 +26,14 @@ def card(number: int, announce: str = "") -> str:
 <form hx-post="/decide" {SWAP} hx-nonce="n1"><button data-key="a">Approve <kbd></kbd></button></form></article>"""
 
 
-PAGE = f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Desk</title>
+PAGE = f"""<!doctype html><html lang="en" class="" data-theme="light"><head><meta charset="utf-8"><title>Desk</title>
 <link rel="stylesheet" href="/vendor/basecoat.css"><link rel="stylesheet" href="/app.css">
 <script src="/theme.js"></script>
 <meta name="htmx-config" content='{{"extensions": "hx-csp", "includeIndicatorCSS": false,
  "noSwap": [204, 304, "400", "403", "404", "5xx"]}}'>
 <script src="/vendor/htmx.js" nonce="n1"></script><script src="/vendor/hx-csp.js" nonce="n1"></script>
 <script src="/vendor/tinykeys.js" defer></script><script src="/keys.js" defer></script>
-<script src="/desk.js" defer></script></head><body>
+<script src="/desk.js" defer></script></head><body hx-headers:inherited='{{"X-CSRFToken": "t1"}}' hx-nonce="n1">
 <p id="say" role="status"></p><p id="trouble" role="alert" hidden></p><main id="main">{card(0)}</main>
 <textarea id="words"></textarea><input type="search" id="find" data-key="/" data-key-label="Find">
 <button id="reason" data-key="1">Not true</button><button id="back" data-key="Escape">Back</button>
@@ -42,8 +42,12 @@ PAGE = f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset
 <button id="conflict" hx-post="/conflict" {SWAP} hx-nonce="n1">Conflict</button>
 <button id="broken" hx-post="/broken" {SWAP} hx-nonce="n1">Broken</button>
 <button id="injected" hx-post="/decide" {SWAP}>Injected</button>
-<dialog id="keys"><dl></dl><form method="dialog"><button>Close</button>
-<button type="button" data-keys-switch>Turn keys off</button></form></dialog></body></html>"""
+<button id="frame" data-key="w">Frame</button><button id="panel" data-key="w">Panel</button>
+<div id="over" popover><p>Until when?</p></div><button id="field" hx-get="/field" {SWAP} hx-nonce="n1">Field</button>
+<dialog id="keys" data-words="This sheet" data-keep="/profile/keys"><dl></dl>
+<form method="dialog"><button>Close</button>
+<button type="button" data-keys-switch data-on="Turn keys on" data-off="Turn keys off"></button></form></dialog>
+</body></html>"""
 
 
 class Desk:
@@ -73,10 +77,18 @@ class Desk:
             route.fulfill(status=409, body=body, content_type="text/html", headers=headers)
         elif path == "broken":
             route.fulfill(status=500, body="<h1>Traceback</h1>", content_type="text/html", headers=headers)
+        elif path == "field":
+            body = '<article id="card"><h1 data-land>Card</h1><input id="note" data-land></article>'
+            route.fulfill(body=body, content_type="text/html", headers=headers)
+        elif path == "profile/keys":
+            route.fulfill(status=204)
         elif path:
             route.fulfill(path=STATIC / path)
         else:
-            route.fulfill(body=PAGE, content_type="text/html", headers=headers)
+            # The server writes what the cookie says into the page, as review/pages/frame.py does.
+            is_off = any(cookie["value"] == "off" for cookie in self.page.context.cookies() if cookie["name"] == "keys")
+            body = PAGE.replace('class=""', 'class="keys-off"') if is_off else PAGE
+            route.fulfill(body=body, content_type="text/html", headers=headers)
 
     def pressed(self) -> Any:
         return self.page.evaluate("pressed.splice(0)")
@@ -133,6 +145,72 @@ def test_a_layout_without_the_letter_is_read_by_place(desk: Desk) -> None:
     expect(desk.page.locator("h1")).to_have_text("Card 1")
     desk.press("&", "Digit1")  # French: the digits are behind Shift
     assert desk.pressed() == ["reason"]
+    desk.press("1", "Digit1", shift=True)  # and typed so
+    assert desk.pressed() == ["reason"]
+
+
+@pytest.mark.parametrize(
+    ("script", "a", "w", "s"),
+    [
+        ("Russian", "ф", "ц", "ы"),
+        ("Greek", "α", "ς", "σ"),
+        ("Arabic", "ش", "ص", "س"),
+        ("Hebrew", "ש", "'", "ד"),
+        ("Korean", "ㅁ", "ㅈ", "ㄴ"),
+    ],
+)
+def test_letters_of_other_scripts_are_read_by_place(desk: Desk, script: str, a: str, w: str, s: str) -> None:
+    desk.press(a, "KeyA")
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    desk.press(w, "KeyW")
+    desk.press(s, "KeyS")  # shut
+    assert desk.pressed() == ["approve", "panel"]
+
+
+def test_a_french_keyboard_counts_by_what_is_printed_on_it(desk: Desk) -> None:
+    desk.press("z", "KeyW")
+    desk.press("w", "KeyZ")
+    assert desk.pressed() == ["panel"]
+    desk.press("/", "Period", shift=True)
+    desk.focus_is_on("#find")
+
+
+def test_letters_with_marks_of_a_latin_keyboard_are_no_keys_by_place(desk: Desk) -> None:
+    for letter, code in (("ğ", "KeyW"), ("ı", "KeyA"), (",", "KeyW")):
+        desk.press(letter, code)
+    assert desk.pressed() == []
+
+
+def test_capital_letters_by_caps_lock_are_the_same_keys(desk: Desk) -> None:
+    desk.press("W", "KeyW")
+    assert desk.pressed() == ["panel"]
+
+
+def test_of_two_with_one_key_the_later_has_it(desk: Desk) -> None:
+    desk.page.keyboard.press("w")
+    assert desk.pressed() == ["panel"]
+
+
+def test_keys_rest_while_a_popover_is_open(desk: Desk) -> None:
+    desk.page.evaluate("document.getElementById('over').showPopover()")
+    desk.page.keyboard.press("w")
+    assert desk.pressed() == []
+    desk.page.evaluate("document.getElementById('over').hidePopover()")
+    desk.page.keyboard.press("w")
+    assert desk.pressed() == ["panel"]
+
+
+def test_a_field_that_a_panel_brings_has_the_focus_before_the_heading(desk: Desk) -> None:
+    desk.page.locator("#field").click()
+    desk.focus_is_on("#note")
+
+
+def test_a_key_held_down_decides_once(desk: Desk) -> None:
+    for _ in range(4):
+        desk.page.keyboard.down("a")  # the second and later ones repeat
+        expect(desk.page.locator("h1")).to_have_text("Card 1")
+    desk.page.keyboard.up("a")
+    assert desk.decided == 1
 
 
 def test_on_a_latin_layout_the_letter_counts_and_not_its_place(desk: Desk) -> None:
@@ -157,7 +235,7 @@ def test_a_second_press_never_decides_a_card_nobody_saw(desk: Desk) -> None:
 def test_the_sheet_lists_the_keys_that_are_bound_now(desk: Desk) -> None:
     desk.page.keyboard.press("?")
     rows = desk.page.locator("#keys dt").all_inner_texts()
-    assert rows == ["A", "/", "1", "Esc", "Ctrl ↵", "⇧A", "?"]
+    assert rows == ["A", "/", "1", "Esc", "Ctrl ↵", "⇧A", "W", "?"]
     assert desk.page.locator("#keys dd").all_inner_texts()[:2] == ["Approve", "Find"]
     desk.page.keyboard.press("a")
     assert desk.pressed() == []
@@ -165,7 +243,10 @@ def test_the_sheet_lists_the_keys_that_are_bound_now(desk: Desk) -> None:
 
 def test_keys_can_be_switched_off_and_stay_off(desk: Desk) -> None:
     desk.page.keyboard.press("?")
-    desk.page.locator("[data-keys-switch]").click()
+    with desk.page.expect_request(HOME + "profile/keys") as sent:
+        desk.page.locator("[data-keys-switch]").click()
+    # Kept with the person as well, by the token of the page.
+    assert (sent.value.post_data, sent.value.headers["x-csrftoken"]) == ("keys=off", "t1")
     desk.page.keyboard.press("Escape")
     desk.page.keyboard.press("a")
     assert desk.pressed() == []
