@@ -7,6 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memory.models import Fact, Status
 from memory.types import table
@@ -48,7 +49,7 @@ def desk_context(
         "pile": today,
         "waiting_count": today.waiting,
         "last": last,
-        "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
+        "last_words": {**VERB_WORDS, "approve": _("Approved")}.get(last.verb, _("Decided")) if last else "",
         "card": view,
         **(impact_pages.beside_card(view, now) if view else {}),
         "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
