@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -104,7 +105,7 @@ class Window:
         return self.rows[-1].seq + 1 if self.rows else 0
 
 
-def _window(found: Session, request: HttpRequest, evidence: list[Evidence]) -> Window:
+def _window(found: Session, request: HttpRequest, evidence: Sequence[Evidence]) -> Window:
     """200 turns from where the address says, else round the first quote when it lies further down. Three queries."""
     start, at = request.GET.get("from", ""), short_ids.decode(request.GET.get("at", ""), OBSERVATION)
     first = 0
