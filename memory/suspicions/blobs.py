@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 MOST = 20
+LONG = 20
 _TAGS = re.compile("[\U000e0020-\U000e007e]{2,}")
 
 
@@ -30,7 +31,11 @@ class Blob:
 def blobs_in(text: str) -> tuple[Blob, ...]:
     """The encoded parts of a text that decode to words, in order, none inside another; at most MOST."""
     found: list[Blob] = []
-    for code, pattern, decode in _CODES:
+    is_long = any(len(word) >= LONG for word in text.split())
+    for code, sign, pattern, decode in _CODES:
+        # Ordinary text is left at once: 0.1 ms for 16,000 characters.
+        if (text.count(sign) < 4) if sign else not is_long and code in ("hex", "base64"):
+            continue
         for match in pattern.finditer(text):
             if any(match.start() < one.end and one.start < match.end() for one in found):
                 continue
@@ -95,15 +100,17 @@ def _escapes(run: str) -> str:
         return ""
 
 
-_CODES: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("tag characters", _TAGS, _tags),
+_CODES: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("tag characters", "", _TAGS, _tags),
     (
         "entities",
+        "&",
         re.compile(r"(?:&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|lt|gt|amp|quot|apos);[\w ]{0,12}){4,}"),
         html.unescape,
     ),
-    ("escapes", re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){4,}"), _escapes),
-    ("percent", re.compile(r"(?:[\w.~-]{0,12}%[0-9a-fA-F]{2}){6,}[\w.~-]{0,12}", re.ASCII), _percent),
-    ("hex", re.compile(r"(?<![\w/+])(?:0x)?(?:[0-9a-fA-F]{2}[ :,]?){12,}(?![\w/+=])", re.ASCII), _hex),
-    ("base64", re.compile(r"(?<![\w/+.-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w/+=])", re.ASCII), _base64),
+    ("escapes", "\\", re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){4,}"), _escapes),
+    ("percent", "%", re.compile(r"(?:[\w.~-]{0,12}%[0-9a-fA-F]{2}){6,}[\w.~-]{0,12}", re.ASCII), _percent),
+    ("spaced hex", " ", re.compile(r"\b(?:[0-9a-fA-F]{2} ){11,}[0-9a-fA-F]{2}\b", re.ASCII), _hex),
+    ("hex", "", re.compile(r"(?<![\w/+])(?:0x)?(?:[0-9a-fA-F]{2}[:,]?){12,}(?![\w/+=])", re.ASCII), _hex),
+    ("base64", "", re.compile(r"(?<![\w/+.-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w/+=])", re.ASCII), _base64),
 )

@@ -9,16 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.models import BriefServed, Fact
-from memory.served import briefs_with
+from django.utils.translation import gettext as _
+
+from memory.models import Fact, Status
+from memory.served import briefs_of, briefs_with
 from projects.models import Agent, Membership
+from review.cards import lifetime
 from review.cards.beside import Beside, beside
-from review.cards.flags import MOST_FLAGS, Flag, blocked_by, flags_of, underlined, unsupported
+from review.cards.flag import SOURCE, Flag
+from review.cards.flags import MOST_FLAGS, blocked_by, flags_of, underlined, unsupported
 from review.cards.impact import cost
 from review.cards.kinds import Kind, kind_of
-from review.cards.pieces import Piece, visible
+from review.cards.origin_beside import Alike, from_same_place
+from review.cards.pieces import MASKED, Piece, masked, visible
 from review.cards.proof import ON_CARD, Proof, proofs_of
+from review.cards.risk import Risk, risk_of
 from review.cards.served_value import unsaid
+from review.cards.similar import Similar, similar_to
 from review.cards.word_diff import diff
 
 
@@ -54,6 +61,15 @@ class Card:
     goes_to: str = ""
     cost: int = 0
     agents: tuple[Agent, ...] = field(default=())
+    risk: Risk | None = None
+    # Whether a risky card was opened: its quote is on the screen, and what was masked.
+    is_opened: bool = False
+    alike: Alike | None = None
+    similar: Similar | None = None
+    heard: str = ""
+    # The rule that moves its end, in words, or what its end is counted from; both mostly empty.
+    lives: str = ""
+    after_due: str = ""
 
     @property
     def names(self) -> str:
@@ -63,7 +79,51 @@ class Card:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing speaks against what the card suggests: then its button is filled."""
-        return self.kind == Kind.STILL_TRUE
+        return self.risk is None and not self.blocked
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether its quote is still to be opened: until then it cannot be approved."""
+        return self.risk is not None and self.risk.needs_opening and not self.is_opened
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether parts of the sentence stand as dots."""
+        return any(mark == "masked" for mark, _ in self.sentence)
+
+    @property
+    def locked(self) -> str:
+        """Why Approve is off, or ""."""
+        return self.blocked or (_("Open the quote first.") if self.is_shut else "")
+
+    @property
+    def approve_words(self) -> str:
+        """`Approve`; on a risky card `Approve for support`: the button names who gets it."""
+        if self.risk is None or self.is_shut:
+            return _("Approve")
+        names = _names(self.fact, self.agents)
+        if self.fact.everyone:
+            return _("Approve for everyone")
+        if len(names) > 2:
+            return _("Approve for %(count)d agents") % {"count": len(names)}
+        return _("Approve for %(agents)s") % {"agents": _(" and ").join(names) or _("its agents")}
+
+    @property
+    def source_flags(self) -> tuple[Flag, ...]:
+        """Those that are read before the evidence."""
+        return tuple(flag for flag in self.flags if flag.about == SOURCE)
+
+    @property
+    def word_flags(self) -> tuple[Flag, ...]:
+        return tuple(flag for flag in self.flags if flag.about != SOURCE)
+
+    @property
+    def shut_lines(self) -> int:
+        return sum(proof.line_count for proof in self.proofs)
+
+    @property
+    def shut_hidden(self) -> int:
+        return sum(proof.hidden_count for proof in self.proofs)
 
     @property
     def may_keep_both(self) -> bool:
@@ -85,16 +145,23 @@ class Card:
         return any(proof.verdict == "mismatch" for proof in self.proofs)
 
 
-def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int = ON_CARD) -> Card:
-    """The card of one memory, about ten queries whatever it holds."""
+def build(
+    fact: Fact, membership: Membership, now: datetime, proofs_shown: int = ON_CARD, is_opened: bool = False
+) -> Card:
+    """The card of one memory, about twelve queries whatever it holds. `is_opened`: its reader opened the quote."""
     agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
     evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
     by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
     kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
-    stands_beside = beside(fact, kind, proofs)
     missing = unsupported(fact, evidence)
+    risk = risk_of(fact, evidence, agents) if fact.status == Status.PROPOSED else None
+    if risk is None and kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.PROPOSED:
+        # To keep the other claim is to countersign it.
+        risk = risk_of(fact.related, None, agents)
+    is_shut = risk is not None and risk.needs_opening and not is_opened
+    stands_beside = beside(fact, kind, proofs, is_shut)
     old, new = diff(rival.text, fact.text) if rival else ([], [])
     own_cost = cost(fact)
     known = (
@@ -107,35 +174,35 @@ def build(fact: Fact, membership: Membership, now: datetime, proofs_shown: int =
         fact=fact,
         kind=kind,
         beside=stands_beside,
-        sentence=underlined(fact.text, missing),
+        sentence=tuple(masked(fact.text, fact.findings, MASKED)) if is_shut else underlined(fact.text, missing),
         proofs=proofs,
-        flags=tuple(flags_of(fact, proofs, missing, agents)[:MOST_FLAGS]),
+        flags=tuple(flags_of(fact, proofs, () if is_shut else missing, agents, risk, is_shut)[:MOST_FLAGS]),
         blocked=blocked_by(fact, proofs),
         more_proofs=more_proofs,
         known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
         known_count=known.count(),
-        unsaid=tuple(visible(unsaid(fact))),
+        unsaid=() if is_shut else tuple(visible(unsaid(fact))),
         rival=rival,
         rival_pieces=tuple(old),
-        own_pieces=tuple(new),
+        own_pieces=tuple(masked(fact.text, fact.findings, MASKED)) if is_shut and rival else tuple(new),
         rival_briefs=briefs_with(rival) if rival else 0,
         proposer=proposer(fact),
         goes_to=goes_to(fact, agents),
         cost=own_cost,
         agents=agents,
+        risk=risk,
+        is_opened=is_opened,
+        alike=from_same_place(fact, proofs) if risk is not None else None,
+        similar=similar_to(fact) if fact.status == Status.PROPOSED else None,
+        heard=lifetime.heard(fact, kind, stands_beside.complaint_count, now),
+        lives=lifetime.rule(fact),
+        after_due=lifetime.after_due(fact),
     )
 
 
 def with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:
     """Each fact with the number of briefs it was in: one query for all."""
-    counts = dict.fromkeys((fact.pk for fact in facts), 0)
-    if facts:
-        served = BriefServed.objects.filter(
-            project_id=facts[0].project_id, fact_ids__overlap=sorted(counts), unchanged=False
-        ).values_list("fact_ids", flat=True)
-        for ids in served:
-            for pk in counts.keys() & set(ids):
-                counts[pk] += 1
+    counts = briefs_of(facts[0].project_id, [fact.pk for fact in facts]) if facts else {}
     return [(fact, counts[fact.pk]) for fact in facts]
 
 

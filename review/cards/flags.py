@@ -1,33 +1,28 @@
-"""What to look at twice on a card: words no quote holds, findings, and what keeps a memory from being approved."""
+"""What to look at twice on a card: where it comes from, what it says, and what keeps it from being approved.
+
+Ranked, the gravest first, at most three. A flag about the source stands above the evidence, so that it is read first;
+one about a word stands under it.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory import grounding
 from memory.models import Evidence, Fact
 from memory.transcript import Quote
 from projects.models import Agent
+from review.cards.flag import SOURCE, WORD, Flag, isolated
 from review.cards.pieces import Piece, has_hidden, visible
 from review.cards.proof import Proof
+from review.cards.risk import Risk, crosses
+from review.cards.suspect import suspects
 
 SENTENCE_LIMIT = 240
 MOST_FLAGS = 3
-SENSITIVE = {
-    "contact": "Contact data",
-    "payment": "Payment data",
-    "health": "Words about health",
-    "secret": "A secret was replaced",
-}
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A finding and what to do about it."""
-
-    finding: str
-    advice: str
 
 
 def underlined(text: str, missing: tuple[str, ...]) -> tuple[Piece, ...]:
@@ -40,7 +35,7 @@ def underlined(text: str, missing: tuple[str, ...]) -> tuple[Piece, ...]:
     end = 0
     for found in pattern.finditer(text):
         pieces += visible(text[end : found.start()])
-        pieces.append(("unsupported", found.group()))
+        pieces += visible(found.group(), "unsupported")
         end = found.end()
     return tuple(pieces + visible(text[end:]))
 
@@ -52,37 +47,85 @@ def unsupported(fact: Fact, evidence: list[Evidence]) -> tuple[str, ...]:
     return tuple(word for word in missing if len(word) > 1 or not word.isalpha())
 
 
-def flags_of(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...], agents: tuple[Agent, ...]) -> list[Flag]:
+def flags_of(
+    fact: Fact,
+    proofs: tuple[Proof, ...],
+    missing: tuple[str, ...],
+    agents: tuple[Agent, ...],
+    risk: Risk | None = None,
+    is_shut: bool = False,
+) -> list[Flag]:
+    """All flags of a card, the gravest first. `is_shut`: the quote is not opened yet, so nothing is said of what is in
+    it. At most three queries, and only where the sentence names hosts."""
+    flags = [
+        *_source_flags(fact, proofs, agents, is_shut),
+        *suspects(fact, proofs, risk),
+        *_word_flags(fact, proofs, missing),
+    ]
+    return sorted(flags, key=lambda flag: flag.rank)
+
+
+def _source_flags(fact: Fact, proofs: tuple[Proof, ...], agents: tuple[Agent, ...], is_shut: bool) -> list[Flag]:
     flags: list[Flag] = []
     if any(proof.verdict == "mismatch" for proof in proofs):
-        flags.append(Flag("The quote is not in its source.", "It cannot be approved; reject it, or write it anew."))
-    if has_hidden(fact.text):
-        flags.append(Flag("Hidden characters in the sentence.", "Edit them out before you approve."))
+        advice = _("It cannot be approved; reject it, or write it anew.")
+        flags.append(Flag(_("The quote is not in its source."), advice, SOURCE, 0))
     if fact.valid_to is not None:
-        flags.append(Flag("It was said before what is known.", "Approved, it becomes history; what is known stays."))
-    for category in dict.fromkeys(found.get("category", "") for found in fact.findings):
-        if category in SENSITIVE:
-            flags.append(Flag(f"{SENSITIVE[category]}.", "Approve it only for the agents that need it."))
-    if missing and proofs:
-        # Isolated, so that a word of another script does not turn the sentence round.
-        missing = tuple(f"\u2068{word if len(word) <= 40 else word[:40] + '…'}\u2069" for word in missing)
-        shown = "”, “".join(missing[:3])
-        rest = f" and {len(missing) - 3} more words" if len(missing) > 4 else f", “{missing[3]}”" if missing[3:] else ""
-        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
-        flags.append(Flag(f"“{shown}”{rest} {verb} in no quote.", f"Check {them}, or edit {them} out."))
-    if len(fact.text) > SENTENCE_LIMIT:
-        flags.append(Flag(f"{len(fact.text)} characters.", "A memory is one sentence; shorten it."))
+        advice = _("Approved, it becomes history; what is known stays.")
+        flags.append(Flag(_("It was said before what is known."), advice, SOURCE, 60))
+    hidden = sum(proof.hidden_count for proof in proofs)
+    if hidden and not is_shut:
+        finding = ngettext(
+            "%(count)d hidden character, shown as a box.", "%(count)d hidden characters, shown as boxes.", hidden
+        )
+        advice = ngettext("A reader would not have seen it.", "A reader would not have seen them.", hidden)
+        flags.append(Flag(finding % {"count": hidden}, advice, SOURCE, 20))
     if not proofs and fact.source != "manual":
-        flags.append(Flag("No quote.", "An agent proposed it and showed nothing; ask yourself how it would know."))
-    if fact.type_row.own_agent_only and fact.everyone and len(agents) > 1:
-        flags.append(Flag("Goes to every agent.", "What is known about a customer usually stays with one."))
+        advice = _("An agent proposed it and showed nothing; ask yourself how it would know.")
+        flags.append(Flag(_("No quote."), advice, SOURCE, 45))
+    if crosses(fact, len(agents)):
+        finding = _("Goes to every agent.") if fact.everyone else _("Goes to other agents.")
+        flags.append(Flag(finding, _("What is known about a customer usually stays with one."), SOURCE, 40))
     return flags
+
+
+def _word_flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...]) -> list[Flag]:
+    flags: list[Flag] = []
+    if has_hidden(fact.text):
+        flags.append(Flag(_("Hidden characters in the sentence."), _("Edit them out before you approve."), WORD, 5))
+    sensitive = {
+        "contact": _("Contact data."),
+        "payment": _("Payment data."),
+        "health": _("Words about health."),
+        "secret": _("A secret was replaced."),
+    }
+    for category in dict.fromkeys(found.get("category", "") for found in fact.findings):
+        if category in sensitive:
+            flags.append(Flag(sensitive[category], _("Approve it only for the agents that need it."), WORD, 30))
+    if missing and proofs:
+        flags.append(_missing(missing))
+    if len(fact.text) > SENTENCE_LIMIT:
+        finding = _("%(count)s characters.") % {"count": f"{len(fact.text):,}"}
+        flags.append(Flag(finding, _("A memory is one sentence; shorten it."), WORD, 55))
+    return flags
+
+
+def _missing(missing: tuple[str, ...]) -> Flag:
+    words = [isolated(word) for word in missing]
+    named = {"words": "”, “".join(words[:3]), "more": len(words) - 3}
+    if len(words) > 4:
+        finding = _("“%(words)s” and %(more)d more words are in no quote.") % named
+    else:
+        rest = f", “{words[3]}”" if words[3:] else ""
+        one = ngettext("“%(words)s”%(rest)s is in no quote.", "“%(words)s”%(rest)s are in no quote.", len(words))
+        finding = one % {**named, "rest": rest}
+    return Flag(finding, ngettext("Check it, or edit it out.", "Check them, or edit them out.", len(words)), WORD, 50)
 
 
 def blocked_by(fact: Fact, proofs: tuple[Proof, ...]) -> str:
     """Why Approve is off, or ""."""
     if any(proof.verdict == "mismatch" for proof in proofs):
-        return "The evidence does not match its source."
+        return _("The evidence does not match its source.")
     if has_hidden(fact.text):
-        return "The sentence holds hidden characters."
+        return _("The sentence holds hidden characters.")
     return ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory import suspicions
-from memory.models import Evidence, Fact, Observation
+from memory.models import Evidence, Fact, Observation, Status
 from projects.models import Agent
 
 PERSONAL = ("health", "payment", "contact")
@@ -78,11 +78,12 @@ def risk_of(
     archived) are fetched where the caller does not have them: two queries."""
     rows = list(_quoted([fact.pk]) if evidence is None else evidence)
     count = fact.project.agents.filter(archived_at__isnull=True).count() if agents is None else len(agents)
-    return _risk(fact, rows, count)
+    known = fact.related if fact.related_id is not None and crosses(fact, count) else None
+    return _risk(fact, rows, count, known)
 
 
 def risks_of(facts: Iterable[Fact]) -> dict[int, Risk]:
-    """The risky ones among these memories, by id: two queries, however many they are (and their projects)."""
+    """The risky ones among these memories, by id: at most three queries, however many they are (and their projects)."""
     wanted = list(facts)
     if not wanted:
         return {}
@@ -95,7 +96,11 @@ def risks_of(facts: Iterable[Fact]) -> dict[int, Risk]:
         "project_id", flat=True
     ):
         counts[project_id] += 1
-    found = {fact.pk: _risk(fact, rows[fact.pk], counts[fact.project_id]) for fact in wanted}
+    beside = {fact.related_id for fact in wanted if fact.related_id and crosses(fact, counts[fact.project_id])}
+    known = Fact.objects.defer("search").in_bulk(beside) if beside else {}
+    found = {
+        fact.pk: _risk(fact, rows[fact.pk], counts[fact.project_id], known.get(fact.related_id or 0)) for fact in wanted
+    }
     return {pk: risk for pk, risk in found.items() if risk is not None}
 
 
@@ -109,7 +114,7 @@ def _quoted(ids: list[int]):  # type: ignore[no-untyped-def]
     )
 
 
-def _risk(fact: Fact, evidence: list[Evidence], agent_count: int) -> Risk | None:
+def _risk(fact: Fact, evidence: list[Evidence], agent_count: int, known: Fact | None) -> Risk | None:
     origin = origin_of(fact, evidence)
     if origin == Origin.PERSON:
         return None
@@ -121,7 +126,7 @@ def _risk(fact: Fact, evidence: list[Evidence], agent_count: int) -> Risk | None
     categories = tuple(name for name in PERSONAL if name in found)
     if categories:
         reasons.append("personal")
-    if crosses(fact, agent_count):
+    if crosses(fact, agent_count) and not _reached_already(fact, known):
         reasons.append("crosses")
     return Risk(tuple(reasons), origin, order, categories, bool(evidence)) if reasons else None
 
@@ -134,6 +139,13 @@ def crosses(fact: Fact, agent_count: int) -> bool:
         return agent_count > 1
     own = {fact.proposed_by_agent_id} if fact.proposed_by_agent_id is not None else set(fact.agent_ids[:1])
     return not own.issuperset(fact.agent_ids)
+
+
+def _reached_already(fact: Fact, known: Fact | None) -> bool:
+    """Whether the live memory it is about goes to the same agents: somebody chose them then."""
+    if known is None or known.status != Status.APPROVED:
+        return False
+    return known.everyone or (not fact.everyone and set(known.agent_ids).issuperset(fact.agent_ids))
 
 
 def order_of(fact: Fact, evidence: Iterable[Evidence]) -> str:

@@ -7,7 +7,13 @@ from difflib import SequenceMatcher
 
 from review.cards.pieces import Piece
 
-_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]|\s+|[^\s\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+")
+# Kana, Han, Thai, Lao, Myanmar, Khmer, and what is written above or below a letter of theirs.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+_ABOVE = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3"
+    "\u3099\u309a\ufe00-\ufe0f"
+)
+_TOKEN = re.compile(rf"[{_UNSPACED}][{_ABOVE}]*|\s+|[^\s{_UNSPACED}]+")
 
 
 def diff(before: str, after: str) -> tuple[list[Piece], list[Piece]]:

@@ -20,6 +20,7 @@ from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
 from review.deciding.consequences import follow
+from review.deciding.reading import refuse_unread
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
@@ -78,7 +79,8 @@ def decide(
     """Carries out one decision of a reviewer: one of the verbs below, or an answer of `review.deciding.answers`.
 
     `form` holds what the verb needs: text, expires_at, everyone and agent_ids for approve and edit; reason and note for
-    reject and remove; until for put_off. Raises FactChanged (somebody was first), NotAllowed, BadDecision.
+    reject and remove; until for put_off; `opened` where a risky card's quote was opened. Raises FactChanged (somebody
+    was first), NotAllowed, BadDecision.
     """
     person = membership.person
     edits = _edits(membership.project, fact, form)
@@ -89,6 +91,9 @@ def decide(
     first: Decision | None = None
     if verb in ("approve", "keep_second", "keep_both"):
         refuse_untrue(fact, edits.get("text", fact.text))
+        # Who saw another revision, or a memory beside it that is gone, is told that first.
+        is_old = fact.revision != revision or (verb in ANSWERS and not _is_there(fact.related))
+        refuse_unread(fact, bool(form.get("opened")) or is_old)
         first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
     if first is not None:
         decision, words = first, _("First yes: a second person decides")
@@ -97,6 +102,7 @@ def decide(
         if verb in ("keep_first", "keep_both") and fact.related is not None:
             refuse_untrue(fact.related, fact.related.text)
             second_person.refuse_beside(fact.related, person)
+            refuse_unread(fact.related, bool(form.get("opened")))
         decision = answer(fact, person, revision, form.get("beside", 0), now)
     elif verb == "same_as":
         other, seen = form.get("other", 0), form.get("other_revision", 0)
@@ -189,6 +195,10 @@ def clean_sentence(text: str) -> str:
 
 def _is_live(fact: Fact | None) -> bool:
     return fact is not None and fact.status == Status.APPROVED
+
+
+def _is_there(fact: Fact | None) -> bool:
+    return fact is not None and fact.status in (Status.APPROVED, Status.PROPOSED)
 
 
 def refuse_untrue(fact: Fact, text: str) -> None:

@@ -61,7 +61,7 @@ def decide(request: HttpRequest, short_id: str) -> HttpResponse:
         return _go(request, reverse("review:fact", args=[fact.short_id]))
     stays = outcome.decision.verb in (Verb.EDIT, Verb.RESCOPE)
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, fact.pk if stays else None)
+        context = desk_context(membership, fact.pk if stays else None, opened=request.POST.get("opened") == "1")
         context["announce"] = _announced(membership, outcome.words, context["pile"].waiting)
         return render(request, "review/_desk.html", context)
     target = reverse("review:pile", args=[membership.project.slug])
@@ -134,6 +134,7 @@ def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: 
         kept=drafts.typed(request) | {name: request.POST[name] for name in ("on",) if name in request.POST},
         problem=str(problem),
         problem_field=field,
+        opened=request.POST.get("opened") == "1",
     )
     if context["panel"] and not is_on_top(context, fact.pk):
         return taken(request, membership, fact)

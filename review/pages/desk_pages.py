@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from memory import short_ids
 from memory.models import Fact
+from projects import audit
 from projects.models import Membership, Role
 from review.pages import drafts
 from review.pages.access import project_page
@@ -31,7 +32,10 @@ def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     wanted = short_ids.decode(request.GET.get("card", ""))
     panel, words = request.GET.get("panel", ""), request.GET.get("words", "")[:200]
     kept = drafts.of(request, wanted) if wanted is not None and panel in ("edit", "note") else None
-    context = desk_context(membership, wanted, panel=panel, kept=kept, words=words)
+    opened = request.GET.get("proof") == "open"
+    context = desk_context(membership, wanted, panel=panel, kept=kept, words=words, opened=opened)
+    if opened and context["card"] is not None and context["card"].risk is not None:
+        _note_opened(membership, context["card"].fact)
     gone = None
     if wanted is not None and not is_on_top(context, wanted):
         gone = Fact.objects.filter(project=membership.project, pk=wanted).first()
@@ -40,3 +44,9 @@ def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     if gone is not None and not request.htmx:  # type: ignore[attr-defined]
         return redirect("review:fact", gone.short_id)
     return render(request, "review/_desk.html" if request.htmx else "review/pile.html", context)  # type: ignore[attr-defined]
+
+
+def _note_opened(membership: Membership, fact: Fact) -> None:
+    """Who opened the quote of a risky card, and so saw what was masked, is kept."""
+    person, now = membership.person, timezone.now()
+    audit.record("fact.reveal", person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now)

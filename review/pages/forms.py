@@ -39,6 +39,7 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     for name in ("reason", "note", "type", "nature", "use"):
         if name in data:
             form[name] = data[name]
+    form["opened"] = data.get("opened") == "1"
     beside = _numbers([str(data.get("beside", ""))])
     if beside:
         form["beside"] = beside[0]

@@ -87,6 +87,6 @@ def test_the_same_value_with_unseen_characters_is_the_same_memory(cast: Cast) ->
 def test_what_nobody_sees_is_named_where_text_is_shown() -> None:
     assert has_hidden("a\u3164b")
     assert has_hidden("a\U000e0080b")
-    assert visible("a\u3164b")[1] == ("hidden", "U+3164 HANGUL FILLER")
+    assert visible("a\u3164b")[1] == ("hidden", "U+3164 hangul filler")
     # How an emoji is drawn hides nothing.
     assert not has_hidden("\u2764\ufe0f")

@@ -40,8 +40,9 @@ def either(stage: Stage, step: Step) -> Step:
 
 @op("approve", "key id by scope index entity", prepare=proposed)
 def approve(stage: Stage, step: Step) -> Result:
+    """The quote of a risky one was opened before, as a person has to."""
     pk, _, _ = step["_opened"]
-    return _decide(stage, step, "approve", **_scope(stage, step.get("scope", stage.scopes.get(pk))))
+    return _decide(stage, step, "approve", opened="1", **_scope(stage, step.get("scope", stage.scopes.get(pk))))
 
 
 @op("approve_all", "by scope entity")
