@@ -33,17 +33,20 @@ def desk_context(
     panel: str = "",
     kept: dict[str, str] | None = None,
     words: str = "",
+    opened: bool = False,
     **extra: Any,
 ) -> dict[str, Any]:
     """What the desk shows: the pile line, the last decision, the card and its bar.
 
-    `panel`: one of PANELS; `kept`: what was typed there before; `words`: what "same" looks for.
+    `panel`: one of PANELS; `kept`: what was typed there before; `words`: what "same" looks for; `opened`: the quote of
+    the risky card `wanted` is shown.
     """
     now = timezone.now()
     project, person = membership.project, membership.person
     today = Pile.of(project, person, now, wanted)
     last = undoing.last_of(person, project, now)
-    view = card.build(today.card, membership, now) if today.card else None
+    opened = opened and today.card is not None and today.card.pk == wanted
+    view = card.build(today.card, membership, now, is_opened=opened) if today.card else None
     return {
         "section": "review",
         "pile": today,
@@ -52,7 +55,7 @@ def desk_context(
         "last_words": {**VERB_WORDS, "approve": _("Approved")}.get(last.verb, _("Decided")) if last else "",
         "card": view,
         **(impact_pages.beside_card(view, now) if view else {}),
-        "here": f"{reverse('review:pile', args=[project.slug])}?card={today.card.short_id}&" if today.card else "",
+        "here": _address(project, today.card, opened),
         "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
         **({} if view else done_context(membership, today, now)),
         **_panel(membership, today.card, panel, kept, words, now),
@@ -63,6 +66,13 @@ def desk_context(
         "now": now,
         **extra,
     }
+
+
+def _address(project: Project, fact: Fact | None, opened: bool) -> str:
+    """This card's address, ready for another parameter; an opened quote stays open in its panels."""
+    if fact is None:
+        return ""
+    return f"{reverse('review:pile', args=[project.slug])}?card={fact.short_id}&{'proof=open&' if opened else ''}"
 
 
 def _panel(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from review.pages import (
+    alike_pages,
     brief_pages,
     decided_pages,
     decision_pages,
@@ -49,6 +50,7 @@ urlpatterns = [
     path("p/<slug:slug>/scorecard", scorecard_pages.score, name="scorecard"),
     path("facts/<str:short_id>", fact_pages.fact, name="fact"),
     path("facts/<str:short_id>/decisions", decision_pages.decide, name="decisions"),
+    path("facts/<str:short_id>/alike", alike_pages.reject_alike, name="reject_alike"),
     path("facts/<str:short_id>/draft", draft_pages.draft, name="draft"),
     path("facts/<str:short_id>/impact", impact_pages.consequences, name="impact"),
     path("facts/<str:short_id>/assignment", together_pages.put_before, name="put_before"),
