@@ -20,6 +20,7 @@ from projects import audit
 from projects.models import Membership
 from review.cards.kinds import ANSWERABLE
 from review.cards.risk import Risk, risks_of
+from review.deciding import sampling
 from review.deciding.consequences import follow_batch
 from review.deciding.decisions import REASON_WORDS, BadDecision, refuse_untrue
 from review.deciding.undoing import REASON_LIMIT, act_on_many, changed_words, counted, subjects_of
@@ -44,11 +45,15 @@ class BatchResult:
     verb: str
     done: tuple[Fact, ...]
     skipped: tuple[tuple[Fact | int, str], ...] = ()
+    # What the same act did before, in words: one approved, then others counted there.
+    first: str = ""
 
     @property
     def words(self) -> str:
         """`18 approved, 2 skipped: 1 flagged, 1 changed by Ana`."""
-        done = _done_words(self.verb, len(self.done))
+        done = _done_words(self.verb, len(self.done) - bool(self.first))
+        if self.first:
+            done = f"{self.first}, {done}"
         if not self.skipped:
             return done
         left = ngettext("%(count)d skipped", "%(count)d skipped", len(self.skipped)) % {"count": len(self.skipped)}
@@ -68,6 +73,8 @@ def approve_all(
     """
 
     def approve(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
+        if sampling.is_open(fact, now):
+            return fact.reconfirm(membership.person, revision=revision, now=now, batch=batch)
         hurdle = _in_the_way_of_approval(fact, risk, opened, asked)
         if hurdle:
             raise _Skipped(hurdle)
@@ -82,9 +89,12 @@ def reject_all(membership: Membership, items: Items, reason: str, now: datetime,
     _check_reason(reason)
 
     def reject(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
+        said = {"reason": reason, "note": note[:500], "batch": batch}
+        if sampling.is_open(fact, now):
+            return fact.remove(membership.person, revision=revision, now=now, **said)
         if fact.status != Status.PROPOSED:
             raise _Skipped(_by_now(fact))
-        return fact.reject(membership.person, revision=revision, now=now, reason=reason, note=note[:500], batch=batch)
+        return fact.reject(membership.person, revision=revision, now=now, **said)
 
     return _each(membership, items, now, Verb.REJECT, reject)
 
@@ -99,6 +109,21 @@ def remove_all(membership: Membership, items: Items, reason: str, now: datetime,
         return fact.remove(membership.person, revision=revision, now=now, reason=reason, note=note[:500], batch=batch)
 
     return _each(membership, items, now, Verb.REMOVE, remove)
+
+
+def stop_all(membership: Membership, items: Items, reason: str, now: datetime, note: str = "") -> BatchResult:
+    """Takes all of them out of the way for one reason: live ones are withdrawn, proposals rejected.
+
+    Raises BadDecision for a reason that is none."""
+    _check_reason(reason)
+
+    def stop(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
+        if fact.status not in ANSWERABLE:
+            raise _Skipped(_by_now(fact))
+        act = fact.remove if fact.status == Status.APPROVED else fact.reject
+        return act(membership.person, revision=revision, now=now, reason=reason, note=note[:500], batch=batch)
+
+    return _each(membership, items, now, Verb.REMOVE, stop)
 
 
 def rescope_all(
@@ -147,8 +172,12 @@ def put_off_all(membership: Membership, items: Items, until: datetime, now: date
     return _each(membership, items, now, Verb.PUT_OFF, put_off)
 
 
-def merge_all(membership: Membership, target: tuple[int, int], items: Items, now: datetime) -> BatchResult:
-    """Counts these proposals, with their quotes, where `target` is. Raises FactChanged, NotAllowed for the target."""
+def merge_all(
+    membership: Membership, target: tuple[int, int], items: Items, now: datetime, batch: uuid.UUID | None = None
+) -> BatchResult:
+    """Counts these proposals, with their quotes, where `target` is; as part of the act `batch`, where one is under way.
+
+    Raises FactChanged, NotAllowed for the target."""
     other = Fact.objects.select_related("subject").filter(pk=target[0], project=membership.project).first()
     if other is None:
         raise NotAllowed(_("The memory to keep is gone by now."))
@@ -165,7 +194,7 @@ def merge_all(membership: Membership, target: tuple[int, int], items: Items, now
         return fact.merge_into(other, membership.person, revision=revision, now=now, batch=batch)
 
     items = [(pk, revision) for pk, revision in items if pk != other.pk]
-    return _each(membership, items, now, Verb.MERGE, merge, held={other.subject_id})
+    return _each(membership, items, now, Verb.MERGE, merge, held={other.subject_id}, batch=batch)
 
 
 class _Skipped(Exception):
@@ -181,6 +210,7 @@ def _each(
     *,
     held: set[int] | None = None,
     weighs: bool = False,
+    batch: uuid.UUID | None = None,
 ) -> BatchResult:
     """Does `act` to each in a savepoint of its own, all subjects (and those `held`) locked before the first in one
     order: two acts that cross wait for each other and never in a circle. `weighs`: it asks how risky each is.
@@ -193,7 +223,7 @@ def _each(
             _("%(count)d at once are too many; %(cap)d are the limit. Decide them in parts.")
             % {"count": len(revisions), "cap": CAP}
         )
-    batch = act_on_many()
+    batch = batch or act_on_many()
     done: list[Fact] = []
     skipped: list[tuple[Fact | int, str]] = []
     with transaction.atomic():

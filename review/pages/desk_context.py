@@ -13,6 +13,7 @@ from memory.models import Fact, Status
 from memory.types import table
 from projects.models import Membership, Project
 from review.cards import card
+from review.cards.cluster import cluster_of
 from review.cards.nearest import nearest
 from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
@@ -46,7 +47,10 @@ def desk_context(
     today = Pile.of(project, person, now, wanted)
     last = undoing.last_of(person, project, now)
     opened = opened and today.card is not None and today.card.pk == wanted
-    view = card.build(today.card, membership, now, is_opened=opened) if today.card else None
+    cluster = cluster_of(today.card, now) if today.card and not panel else None
+    # Of near-duplicates that all wait, the one that is kept is what the card is about.
+    front = cluster.kept if cluster and not cluster.is_live else today.card
+    view = card.build(front, membership, now, is_opened=opened) if front else None
     return {
         "section": "review",
         "pile": today,
@@ -55,8 +59,9 @@ def desk_context(
         "last_words": {**VERB_WORDS, "approve": _("Approved")}.get(last.verb, _("Decided")) if last else "",
         "card": view,
         **(impact_pages.beside_card(view, now) if view else {}),
-        "here": _address(project, today.card, opened),
-        "proposed_when": desk.ago(today.card.first_seen_at, now) if today.card else "",
+        "here": _address(project, front, opened),
+        "proposed_when": desk.ago(front.first_seen_at, now) if front else "",
+        **({"cluster": cluster, "unticked": (), "reasons": decisions.REASONS} if cluster else {}),
         **({} if view else done_context(membership, today, now)),
         **_panel(membership, today.card, panel, kept, words, now),
         **together(today.card, membership, panel, now),
@@ -104,4 +109,8 @@ def _types(project: Project, fact: Fact) -> list[tuple[str, str]]:
 
 def is_on_top(context: dict[str, Any], wanted: int) -> bool:
     """Whether the desk shows the card that was asked for: a form must never open on another one in its place."""
-    return context["card"] is not None and context["card"].fact.pk == wanted
+    card = context["card"]
+    if card is None:
+        return False
+    # Near-duplicates are one card, whichever of them was asked for.
+    return card.fact.pk == wanted or (context.get("cluster") is not None and context["pile"].card.pk == wanted)

@@ -1,0 +1,180 @@
+"""Near-duplicates of one subject as one card: which sentence is kept, which lines say the same, and which stay out.
+
+Plain values made of rows, as in `review.cards.card`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from memory import likeness
+from memory.models import Evidence, Fact, Relation, Status
+from memory.served import briefs_with
+from review.cards.kinds import ANSWERABLE
+from review.cards.pieces import Piece, visible
+from review.cards.proof import proofs_of
+from review.cards.risk import Risk, risks_of
+
+# Lines that one card shows. What is beyond makes a card of its own when these are decided.
+MOST = 25
+# Of one subject's near-duplicates, those that are looked through for a chain.
+LOOKED_AT = 500
+SAYS_THE_SAME = (likeness.SAME, likeness.SAME_THING)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One proposal of the cluster. `out`: why it cannot be ticked; `note`: what is to be known of it; mostly empty."""
+
+    fact: Fact
+    pieces: tuple[Piece, ...]
+    quote: tuple[Piece, ...]
+    agent: str
+    session: str
+    at: datetime
+    is_ticked: bool
+    out: str = ""
+    note: str = ""
+
+    @property
+    def tick(self) -> str:
+        return f"{self.fact.short_id}.{self.fact.revision}"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What one card asks about: the memory that is kept and, line by line, what says the same.
+
+    `count` proposals in all, the kept one among them where it waits itself.
+    """
+
+    kept: Fact
+    lines: tuple[Line, ...]
+    count: int
+    more: int
+    kept_quote: tuple[Piece, ...]
+    kept_out: str
+    briefs: int
+
+    @property
+    def is_live(self) -> bool:
+        return self.kept.status == Status.APPROVED
+
+    @property
+    def kept_tick(self) -> str:
+        return f"{self.kept.short_id}.{self.kept.revision}"
+
+
+def cluster_of(fact: Fact, now: datetime) -> Cluster | None:
+    """The cluster that this proposal is in, or None where fewer than three memories say the same (two make a pair).
+
+    At most seven queries and one for each quote that is shown.
+    """
+    if fact.status != Status.PROPOSED or fact.standing:
+        return None
+    ids = _chain(fact)
+    if len(ids) < 3:
+        return None
+    waits = Q(status=Status.PROPOSED) & (Q(put_off_until__isnull=True) | Q(put_off_until__lte=now) | Q(pk=fact.pk))
+    live = Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+    found = list(
+        Fact.objects.filter(waits | live, pk__in=ids, subject=fact.subject_id, standing=False)
+        .select_related("subject", "project", "approved_by", "proposed_by_agent", "proposed_by", "related")
+        .defer("search")
+        .order_by("pk")
+    )
+    quoted: dict[int, list[Evidence]] = {one.pk: [] for one in found}
+    rows = Evidence.objects.filter(fact__in=quoted).select_related("observation__session__agent").order_by("pk")
+    for row in rows:
+        quoted[row.fact_id].append(row)
+    risks = risks_of([one for one in found if one.status == Status.PROPOSED])
+    kept = max(found, key=lambda one: _fitness(one, quoted[one.pk], risks.get(one.pk)))
+    others = [one for one in found if one.pk != kept.pk and one.status == Status.PROPOSED]
+    if len(others) + (kept.status == Status.PROPOSED) < 2 or len(others) < 1 or len(found) < 3:
+        return None
+    lines = [_line(one, kept, quoted[one.pk], risks.get(one.pk)) for one in others[:MOST]]
+    is_proposed = kept.status == Status.PROPOSED
+    return Cluster(
+        kept=kept,
+        lines=tuple(lines),
+        count=len(others) + is_proposed,
+        more=max(0, len(others) - MOST),
+        kept_quote=_quote(quoted[kept.pk]),
+        kept_out=_out(kept, quoted[kept.pk], risks.get(kept.pk)) if is_proposed else "",
+        briefs=0 if is_proposed else briefs_with(kept),
+    )
+
+
+def _chain(fact: Fact) -> set[int]:
+    """The ids of all that hang together by "says nearly the same", this one included. One query."""
+    pairs = list(
+        Fact.objects.filter(
+            project=fact.project_id,
+            subject=fact.subject_id,
+            status=Status.PROPOSED,
+            relation=Relation.SAME_THING,
+            related__status__in=ANSWERABLE,
+        )
+        .order_by("-pk")
+        .values_list("pk", "related_id")[:LOOKED_AT]
+    )
+    chain, grew = {fact.pk}, True
+    while grew:
+        grew = False
+        for one, other in pairs:
+            if (one in chain) != (other in chain):
+                chain |= {one, other}
+                grew = True
+    return chain
+
+
+def _fitness(fact: Fact, evidence: list[Evidence], risk: Risk | None) -> tuple[bool, bool, int, int, int]:
+    """The greatest is kept: a live one, then one that nothing speaks against, then the one with most behind it."""
+    is_clean = not _out(fact, evidence, risk)
+    return fact.status == Status.APPROVED, is_clean, len(evidence), fact.times_seen, -fact.pk
+
+
+def _line(fact: Fact, kept: Fact, evidence: list[Evidence], risk: Risk | None) -> Line:
+    out = _out(fact, evidence, risk)
+    is_same = fact.related_id == kept.pk or kept.related_id == fact.pk
+    if not is_same:
+        is_same = likeness.compare(kept.text, fact.text).verdict in SAYS_THE_SAME
+    first = next((row.observation for row in evidence if row.observation is not None), None)
+    session = first.session if first is not None else None
+    proposer = fact.proposed_by.short_name if fact.proposed_by is not None else ""
+    agent = session.agent.slug if session else fact.proposed_by_agent.slug if fact.proposed_by_agent else proposer
+    return Line(
+        fact=fact,
+        pieces=tuple(visible(fact.text)),
+        quote=() if out else _quote(evidence),
+        agent=agent,
+        session=session.external_id if session else "",
+        at=fact.first_seen_at,
+        is_ticked=is_same and not out,
+        out=out,
+        note="" if is_same or out else _("says something else"),
+    )
+
+
+def _quote(evidence: list[Evidence]) -> tuple[Piece, ...]:
+    """The turn that the first quote stands in, its words marked."""
+    proofs, _more = proofs_of(evidence[:1], 1)
+    for proof in proofs:
+        for stretch in proof.stretches:
+            for turn in stretch.turns:
+                if turn.is_hit:
+                    return tuple(turn.pieces)
+    return ()
+
+
+def _out(fact: Fact, evidence: list[Evidence], risk: Risk | None) -> str:
+    """Why this one is decided on its own card, or ""."""
+    if any(row.verdict() == "mismatch" for row in evidence):
+        return _("its quote is not in its source")
+    if risk is not None or fact.findings:
+        return _("flagged")
+    return ""
