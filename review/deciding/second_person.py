@@ -49,6 +49,12 @@ def of(fact: Fact, membership: Membership) -> SecondPerson | None:
     )
 
 
+def waiting_for_another(project: Project, person: Person) -> set[int]:
+    """The ids of the proposals to which this person said the first yes: not theirs to decide any more."""
+    mine = Fact.objects.filter(project=project, first_yes_by=person, status=Status.PROPOSED)
+    return set(mine.values_list("pk", flat=True))
+
+
 def others_who_review(project: Project, person: Person):  # type: ignore[no-untyped-def]
     """Everybody else who can decide in this project, by name."""
     return (

@@ -19,10 +19,12 @@ def together(fact: Fact | None, membership: Membership, panel: str, now: datetim
         if membership.can_review:
             leases.leave(membership.project, membership.person)
         return {"on_it": None, "put_before": None, "two": None}
-    if membership.can_review:
+    # Whoever said the first yes can only look: the card is free for the second person.
+    if membership.can_review and fact.first_yes_by_id != membership.person_id:
         on_it = leases.take(fact, membership.person, now)
     else:
         on_it = leases.holder(fact, now)
+        on_it = None if on_it == membership.person else on_it
     found: dict[str, Any] = {
         "on_it": on_it,
         "put_before": assigning.of(fact, now),

@@ -14,11 +14,12 @@ from typing import Any
 
 from memory import served
 from projects.models import Agent
+from review.piles import samples
 from review.piles.reading import rows
 
-# Of each sort, as many as are weighed against each other: a sitting has 200 cards at most.
-LOOKED_AT = 200
-COMPLAINTS_LOOKED_AT = 500
+# Of each sort, as many as are weighed against each other; what lies further back comes when these are decided.
+LOOKED_AT = 100
+COMPLAINTS_LOOKED_AT = 300
 OPEN_SESSIONS, OPEN_FOR = 50, timedelta(days=1)
 # A memory that misled an agent, one called out of date, one that something learned speaks against, one that is due.
 MISLED, STALE, CONFLICT, DUE = 4.0, 3.0, 2.0, 1.0
@@ -38,7 +39,8 @@ class Place:
 # What the statements below have in common, by the name it has there.
 _PARTS = {
     "{waits}": """(f.put_off_until IS NULL OR f.put_off_until <= %(now)s::timestamptz)
-        AND (SELECT s.frozen_at FROM memory_subject s WHERE s.id = f.subject_id) IS NULL""",
+        AND f.subject_id <> ALL (ARRAY(
+            SELECT id FROM memory_subject WHERE project_id = %(project)s::bigint AND frozen_at IS NOT NULL))""",
     "{live}": """f.status = 'approved' AND f.review_due_at <= %(now)s::timestamptz
         AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)""",
     "{readers of f}": "CASE WHEN f.everyone THEN %(agents)s::int ELSE cardinality(f.agent_ids) END",
@@ -53,7 +55,7 @@ FROM (
     SELECT fact_id, verdict, at FROM memory_feedback
     WHERE project_id = %(project)s::bigint AND verdict IN ('misled', 'stale') ORDER BY at DESC LIMIT %(complaints)s::int
 ) c JOIN memory_fact f ON f.id = c.fact_id
-WHERE {live} AND {waits} AND c.at >= f.confirmed_at GROUP BY f.id)
+WHERE {live} AND {waits} AND c.at >= coalesce(f.confirmed_at, f.approved_at) GROUP BY f.id)
 UNION ALL
 (SELECT f.id, f.id, 0, 0, {readers of f}, false FROM memory_fact f
 WHERE f.project_id = %(project)s::bigint AND {live} AND {waits} ORDER BY f.review_due_at, f.id LIMIT %(most)s::int)
@@ -89,6 +91,7 @@ _ASSIGNED = """
 SELECT a.fact_id, a.person_id, f.status = 'proposed', f.piled_at IS NULL
 FROM review_assignment a JOIN memory_fact f ON f.id = a.fact_id
 WHERE a.project_id = %(project)s::bigint AND (f.status = 'proposed' OR ({live})) AND {waits}
+    AND (f.confirmed_at IS NULL OR f.confirmed_at < a.at) AND f.first_yes_by_id IS DISTINCT FROM a.person_id
 ORDER BY a.at, a.id LIMIT 1000
 """
 
@@ -112,14 +115,19 @@ def front(project_id: int, person_id: int, room: int, passed_over: Iterable[int]
 def _in_order(project_id: int, mine: Sequence[Place], most: int, now: datetime) -> Iterator[Place]:
     """All sorts, one behind the other; each is asked for only when the ones before did not suffice."""
     yield from mine
-    urgent = _urgent(project_id, now)
+    drawn = samples.drawn_in(project_id)
+    urgent = [place for place in _urgent(project_id, now) if place.pk not in drawn]
     yield from urgent
     # What stands further up already is read once more here and left out.
     named = {"project": project_id, "now": now, "most": most + len(mine) + len(urgent)}
     opened = {**named, "since": now - OPEN_FOR, "open": OPEN_SESSIONS}
     of_open = [Place(pk, True, new) for pk, new in _read(_OF_OPEN_SESSIONS, opened)]
+    yield from samples.woven(_proposals(of_open, named), [Place(pk, False) for pk in drawn])
+
+
+def _proposals(of_open: Sequence[Place], named: dict[str, Any]) -> Iterator[Place]:
     yield from of_open
-    named["most"] += len(of_open)
+    named = {**named, "most": named["most"] + len(of_open)}
     yield from (Place(pk, True, new) for pk, new in _read(_BY_WORTH, named))
 
 

@@ -13,7 +13,8 @@ from memory.models import Fact, Status
 from projects.models import Membership, Person, Project
 from review.deciding.leases import held_by_others
 from review.deciding.policy import Policy
-from review.piles import day
+from review.deciding.second_person import waiting_for_another
+from review.piles import day, samples
 from review.piles.counts import Waiting, waiting
 from review.piles.front import Place, front
 
@@ -49,7 +50,7 @@ class Pile:
         done = day.done_today(project, person, now)
         room = max(0, sitting + day.more_today(project, person, now) - done)
         taken = held_by_others(project, person, now)
-        places = front(project.pk, person.pk, room, taken, now)
+        places = front(project.pk, person.pk, room, taken | waiting_for_another(project, person), now)
         _mark(places, now)
         left = tuple(place.pk for place in places)
         return cls(
@@ -130,8 +131,9 @@ def _card(project: Project, wanted: int | None, left: tuple[int, ...], now: date
         asked = whole.filter(pk=wanted)
         found = asked.filter(status=Status.PROPOSED).first() or asked.due_for_review(now).first()
         if found is not None:
-            return found
-    return whole.filter(pk=left[0]).first() if left else None
+            return samples.shown(found, now)
+    first = whole.filter(pk=left[0]).first() if left else None
+    return samples.shown(first, now) if first is not None else None
 
 
 def _mark(places: list[Place], now: datetime) -> None:
