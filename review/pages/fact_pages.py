@@ -7,22 +7,24 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memory.models import BriefServed, Decision, Fact, Status
+from memory.models import Decision, Fact, Status
 from memory.served import briefs_with
 from projects import audit
-from projects.models import Agent, Membership
-from review.cards import card
+from projects.models import Membership
+from review.cards import card, impact
 from review.cards.pieces import Piece
 from review.cards.proof import ON_PAGE
+from review.cards.reach import reach
+from review.cards.received import received
 from review.cards.word_diff import diff
-from review.deciding import decisions
+from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
+from review.finding.origins import origins_of
 from review.pages import drafts, forms
 from review.pages.access import find_fact
 from review.templatetags import desk
@@ -53,19 +55,26 @@ class Step:
 def fact(request: HttpRequest, short_id: str) -> HttpResponse:
     found, membership = find_fact(request, short_id)
     now = timezone.now()
+    if request.htmx and "panel" in request.GET:  # type: ignore[attr-defined]
+        return _panel(request, found, membership, now)
     audit.record(
         "fact.open", membership.person, project_id=found.project_id, object_kind="fact", object_ids=[found.pk], now=now
     )
     view = card.build(found, membership, now, ON_PAGE)
+    is_live = found.is_current and (found.expires_at is None or found.expires_at > now)
+    briefs = briefs_with(found)
     context = {
         "section": "memory",
         "card": view,
         "fact": found,
+        "agents": view.agents,
         "steps": history(found, membership),
-        "who_gets_it": [(agent, _gate(found, agent, now)) for agent in view.agents],
-        "who_got_it": _served(found),
+        "who_gets_it": reach(found, view.agents, view.goes_to, now),
+        "received": received(found),
+        "origins": origins_of(found),
         "came_again": list(found.suppressions.select_related("session").order_by("-pk")[:SHOWN_AGAIN]),
-        "briefs": briefs_with(found),
+        "briefs": briefs,
+        "used": min(found.helped_count, briefs),
         "can_review": membership.can_review,
         "reasons": decisions.REASONS,
         "here": f"{request.path}?",
@@ -73,13 +82,30 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
         "signed_when": desk.clock(found.approved_at),
         **_ended(found),
         "is_waiting": found.status == Status.PROPOSED,
-        "is_live": found.is_current and (found.expires_at is None or found.expires_at > now),
+        "is_live": is_live,
+        "withdrawal": _withdrawal(view, now) if is_live else None,
         "panel": request.GET.get("panel", ""),
+        "done": undoing.last_act(membership.person, membership.project, request.GET.get("done", ""), now),
         "typed_in": forms.edit_values(found, drafts.of(request, found.pk)),
         "author": drafts.author(membership.person),
         "now": now,
     }
     return render(request, "review/fact.html", context)
+
+
+def _panel(request: HttpRequest, found: Fact, membership: Membership, now: datetime) -> HttpResponse:
+    """What X and P open at the foot of the page; without JavaScript it comes with the whole page."""
+    context = {
+        "fact": found,
+        "agents": membership.project.agents.filter(archived_at__isnull=True),
+        "can_review": membership.can_review,
+        "is_live": found.is_current and (found.expires_at is None or found.expires_at > now),
+        "is_waiting": found.status == Status.PROPOSED,
+        "panel": request.GET["panel"],
+        "reasons": decisions.REASONS,
+        "here": f"{request.path}?",
+    }
+    return render(request, "review/_fact_panel.html", context)
 
 
 def _ended(found: Fact) -> dict[str, Any]:
@@ -120,26 +146,8 @@ def history(found: Fact, membership: Membership) -> list[Step]:
     return result
 
 
-def _gate(found: Fact, agent: Agent, now: datetime) -> str:
-    """ "" when the agent may receive it now, else the first reason why not."""
-    if Fact.objects.visible_to(agent, now).filter(pk=found.pk).exists():
-        return ""
-    if found.status != Status.APPROVED:
-        return f"it is {desk.state_words(found).lower()}"
-    if found.expires_at is not None and found.expires_at <= now:
-        return "it has expired"
-    if agent.paused_at or agent.project.paused_at:
-        return "briefs are paused"
-    if found.subject.frozen_at:
-        return "the subject is frozen"
-    if not found.everyone and agent.pk not in found.agent_ids:
-        return "it goes to other agents only"
-    return "this agent has a value of its own"
-
-
-def _served(found: Fact) -> QuerySet[BriefServed]:
-    return (
-        BriefServed.objects.filter(project_id=found.project_id, fact_ids__contains=[found.pk], unchanged=False)
-        .select_related("agent", "session")
-        .order_by("-pk")[:10]
-    )
+def _withdrawal(view: card.Card, now: datetime) -> impact.Outlook | None:
+    """What its end would do to each brief, where that is cheap to count."""
+    if not impact.is_light(view.fact, view.kind, view.agents, view.known_count):
+        return None
+    return next(iter(impact.of_withdrawal(view.fact, view.agents, now).outlooks), None)
