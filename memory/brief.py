@@ -65,9 +65,22 @@ class Dropped(NamedTuple):
     why: str
 
 
+@dataclass(slots=True)
+class Candidate:
+    """A visible fact on its way into the brief."""
+
+    row: Row
+    priority: float
+    relevance: float | None
+    why: str
+    short_id: str
+    line: Line
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What would be sent. Row ids beside it are for the record, never for the answer."""
+    """What would be sent. Row ids beside it are for the record, never for the answer; `considered` is for people who
+    ask why something did not come (memory.why_not)."""
 
     text: str
     items: tuple[Item, ...]
@@ -89,18 +102,7 @@ class Brief:
     # The system memory deployed for this agent: {"version", "deployed_at", "config"}. It is beside the text and costs
     # nothing of the budget.
     system: dict[str, Any] | None = None
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A visible fact on its way into the brief."""
-
-    row: Row
-    priority: float
-    relevance: float | None
-    why: str
-    short_id: str
-    line: Line
+    considered: tuple[Candidate, ...] = ()
 
 
 def build(
@@ -163,6 +165,7 @@ def build(
             fact_ids=tuple(came),
             dropped_fact_ids=tuple(pk for pk, _ in left_out),
             system=context.system,
+            considered=(*candidates, *below),
         ),
         known_etags,
     )
@@ -211,7 +214,7 @@ def cleaned_task(task: str | None) -> str:
 
 def _candidates(
     agent: Agent, context: Context, task: str | None, max_tokens: int, now: datetime, suppose: Suppose | None
-) -> tuple[list[_Candidate], list[_Candidate]]:
+) -> tuple[list[Candidate], list[Candidate]]:
     """(what should come, best first; what the task does not ask for), all of it visible to the agent."""
     scored = {}
     if task:
@@ -220,8 +223,8 @@ def _candidates(
         hits = retrieval.score(agent, task, subjects=ids, **limits, now=now, suppose=suppose)
         scored = {hit.pk: hit.relevance for hit in hits}
     names = {subject.pk: subject for subject in context.subjects}
-    chosen: list[_Candidate] = []
-    below: list[_Candidate] = []
+    chosen: list[Candidate] = []
+    below: list[Candidate] = []
     for row in brief_rows.facts(agent, context.ids, most_candidates(max_tokens), now, suppose):
         relevance = scored.get(row.pk, 0.0) if task else None
         subject = names[row.subject_id]
@@ -238,7 +241,7 @@ def _candidates(
             types=agent.project.types,
         )
         short_id = short_ids.encode(row.pk)
-        one = _Candidate(row, rank, relevance, why, short_id, _line(row, subject, short_id))
+        one = Candidate(row, rank, relevance, why, short_id, _line(row, subject, short_id))
         is_below = why == TASK and (relevance or 0.0) < retrieval.MIN_SCORE
         (below if is_below else chosen).append(one)
     for group in (chosen, below):
@@ -267,10 +270,10 @@ def _line(row: Row, subject: About, short_id: str) -> Line:
 
 
 def _sections(
-    context: Context, candidates: list[_Candidate], retracted: list[int]
-) -> tuple[list[Section], list[dict[int, _Candidate]]]:
+    context: Context, candidates: list[Candidate], retracted: list[int]
+) -> tuple[list[Section], list[dict[int, Candidate]]]:
     """The sections in the order of the text, and beside each the candidates whose lines it holds."""
-    groups: list[tuple[str, list[_Candidate]]] = [("Standing", [one for one in candidates if one.why == STANDING])]
+    groups: list[tuple[str, list[Candidate]]] = [("Standing", [one for one in candidates if one.why == STANDING])]
     for subject in context.subjects:
         about = [one for one in candidates if one.why in (ABOUT, HOLDS_HERE) and one.row.subject_id == subject.pk]
         words = "the project" if subject.entity_type == PROJECT else f"{subject.entity_type} {subject.entity_id}"
@@ -283,7 +286,7 @@ def _sections(
     return sections, [{one.row.pk: one for one in group} for _, group in groups]
 
 
-def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[int, Item]:
+def _items(composed: Composed, by_section: list[dict[int, Candidate]]) -> dict[int, Item]:
     came = {}
     for kept, group in zip(composed.kept, by_section, strict=False):
         for pk, line_tokens in kept.items():
@@ -305,7 +308,7 @@ def _items(composed: Composed, by_section: list[dict[int, _Candidate]]) -> dict[
 
 
 def _shadowed(
-    agent: Agent, candidates: list[_Candidate], now: datetime, suppose: Suppose | None
+    agent: Agent, candidates: list[Candidate], now: datetime, suppose: Suppose | None
 ) -> list[tuple[int, str]]:
     """Everyone's values that this agent would get if it had none of its own. No query where it has none."""
     single = single_valued(agent.project.types)

@@ -4,7 +4,7 @@ The number goes through a keyed Feistel network (a permutation, so no two number
 without i, l, o and u. Neighbouring numbers look unrelated, so nobody can count a project's facts. This hides order; it
 is no permission: whoever holds an id must still be allowed to see the row.
 
-Prefixes in use: f fact, s session, b brief, o observation. Each has its own permutation.
+Prefixes in use: f fact, s session, b brief, o observation, c subject. Each has its own permutation.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ def filled(route: str, cast: Cast) -> str:
         "facts": fact.short_id,
         "sessions": short_ids.encode(session.pk, "s"),
         "briefs": short_ids.encode(brief.pk, "b"),
+        "subjects": short_ids.encode(fact.subject_id, "c"),
     }
 
     def value(found: re.Match[str]) -> str:

@@ -1,71 +1,37 @@
-"""What agents were told: the last briefs served, and each one as it really was."""
+"""What agents are told: the brief that one would get now, the last ones served, and each as it really was."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
 
-from memory import short_ids, tokens
-from memory.models import BriefServed, Fact
+from memory import brief as briefs_of
+from memory import short_ids, why_not
+from memory.models import BriefServed, Fact, Subject
 from projects import audit
-from projects.models import Membership, Role
+from projects.models import Agent, Membership, Role
+from review.cards.sheet import lines_of, of_record, shares_of
+from review.pages import simulator
 from review.pages.access import membership_in, project_page
+from review.pages.gate_words import Stopped, stopped
 
 PAGE = 50
-# Not splitlines(): it cuts at characters that are no line breaks to anybody else.
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_NAMED = re.compile(r"- \[(f-[0-9a-z]+)\] ")
-
-
-@require_safe
-@project_page(Role.VIEWER)
-def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
-    found = BriefServed.objects.filter(project=membership.project).select_related("agent", "session")
-    agents = list(membership.project.agents.all())
-    agent = request.GET.get("agent", "")
-    if agent:
-        found = found.filter(agent__in=[one for one in agents if one.slug == agent])
-    last = short_ids.decode(request.GET.get("before", ""), "b")
-    if last:
-        found = found.filter(pk__lt=last)
-    page = list(found.order_by("-pk")[: PAGE + 1])
-    context = {
-        "section": "briefs",
-        "briefs": page[:PAGE],
-        "next_page": short_ids.encode(page[PAGE - 1].pk, "b") if len(page) > PAGE else "",
-        "agents": agents,
-        "agent": agent,
-        "is_empty": not page and not agent and not last,
-    }
-    return render(request, "review/briefs.html", context)
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of the text as it was sent, what it cost, and why it is there; `short_id` names its memory."""
+class Served:
+    """One served brief in the list, with whom it was about in words."""
 
-    text: str
-    tokens: int
-    is_heading: bool
-    why: str = ""
-    short_id: str = ""
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one part of the brief took of the budget; `place` and `tokens` draw its piece of the bar."""
-
-    words: str
-    shade: str
-    place: int
-    tokens: int
+    brief: BriefServed
+    about: str
 
 
 @dataclass(frozen=True)
@@ -76,9 +42,71 @@ class LeftOut:
     why: str
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page(Role.VIEWER)
+def briefs(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The simulator over the last briefs served. What was typed travels by POST: a subject is personal data."""
+    now = timezone.now()
+    project = membership.project
+    agents = list(project.agents.filter(archived_at__isnull=True))
+    for agent in agents:
+        agent.project = project
+    asked = simulator.asked_for(request, membership, agents)
+    is_run = asked is not None and asked.is_run and not asked.problems.get("tokens")
+    found = simulator.run(asked, now) if asked is not None and is_run else None
+    if found is not None:
+        audit.record(
+            "brief.simulate",
+            membership.person,
+            project_id=project.pk,
+            object_kind="fact",
+            object_ids=found.built.fact_ids,
+            now=now,
+        )
+    context = {
+        "section": "briefs",
+        "agents": agents,
+        "asked": asked,
+        "offered": simulator.offered(asked, now) if asked is not None else [],
+        "found": found,
+        "most_tokens": simulator.MOST_TOKENS,
+        **_served(request, membership, agents),
+    }
+    status = 422 if asked is not None and request.method == "POST" and asked.problems.get("tokens") else 200
+    return render(request, "review/briefs.html", context, status=status)
+
+
+def _served(request: HttpRequest, membership: Membership, agents: Sequence[Agent]) -> dict[str, Any]:
+    """The last briefs as lines: of one agent where the address names one, older ones from where it says."""
+    found = BriefServed.objects.filter(project=membership.project).select_related("agent", "session").defer("text")
+    agent = request.GET.get("agent", "")
+    if agent:
+        found = found.filter(agent__in=[one for one in agents if one.slug == agent])
+    last = short_ids.decode(request.GET.get("before", ""), "b")
+    if last:
+        found = found.filter(pk__lt=last)
+    page = list(found.order_by("-pk")[: PAGE + 1])
+    names = subject_words(page)
+    rows = [Served(one, ", ".join(names[pk] for pk in one.subject_ids if pk in names)) for one in page[:PAGE]]
+    return {
+        "served": rows,
+        "last_real": rows[0].brief if rows and not last else None,
+        "next_page": short_ids.encode(page[PAGE - 1].pk, "b") if len(page) > PAGE else "",
+        "agent": agent,
+        "is_older": bool(last),
+    }
+
+
+def subject_words(found: Iterable[BriefServed]) -> dict[int, str]:
+    """How people read the subjects of these briefs; the project itself is not named. One query."""
+    rows = Subject.objects.filter(pk__in={pk for one in found for pk in one.subject_ids})
+    return {row.pk: row.words for row in rows if row.entity_type != "project"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def brief(request: HttpRequest, short_id: str) -> HttpResponse:
+    """One served brief. A POST asks why a memory is not in it."""
     pk = short_ids.decode(short_id, "b")
     found = BriefServed.objects.select_related("agent", "session", "project").filter(pk=pk).first() if pk else None
     if found is None:
@@ -93,53 +121,58 @@ def brief(request: HttpRequest, short_id: str) -> HttpResponse:
         now=timezone.now(),
     )
     facts = Fact.objects.filter(project=found.project).in_bulk([row["id"] for row in found.left_out])
-    lines = list(_lines(found))
+    lines = lines_of(found.text, of_record(found.items))
+    why = request.POST.get("why", "")[:500].strip()
+    subjects = list(Subject.objects.filter(project=found.project_id, pk__in=found.subject_ids))
     context = {
         "section": "briefs",
         "brief": found,
+        "subjects": [one for one in subjects if one.entity_type != "project"],
         "lines": lines,
-        "shares": _shares(found, lines),
-        "left_out": [LeftOut(facts.get(row["id"]), str(row.get("why", ""))) for row in found.left_out],
+        "shares": shares_of(lines, found.budget),
+        "left_out": [LeftOut(facts.get(row["id"]), _left_out_words(str(row.get("why", "")))) for row in found.left_out],
+        "why": why,
+        "answers": _why(found, subjects, why) if why else [],
     }
     return render(request, "review/brief.html", context)
 
 
-def _lines(brief: BriefServed) -> Iterator[Line]:
-    """The text line by line. What a line costs is what it adds to the count of the text, so the lines add up to the
-    brief; a blank line is counted with the heading after it."""
-    items = {short_ids.encode(row["id"]): row for row in brief.items}
-    end = counted = 0
-    for text in _LINE.findall(brief.text):
-        end += len(text)
-        if not text.strip("\n") and end < len(brief.text):
-            continue
-        total = tokens.count(brief.text[:end])
-        cost, counted = total - counted, total
-        named = _NAMED.match(text)
-        short_id = named.group(1) if named else ""
-        item = items.get(short_id)
-        if item is not None:
-            score = item.get("score")
-            why = str(item.get("why", "")) + (f", {score:.2f}" if score else "")
+def _why(found: BriefServed, subjects: Sequence[Subject], words: str) -> list[Stopped]:
+    """What is on record for this brief; for a memory that the record does not name, how things stand today."""
+    now = timezone.now()
+    agent = found.agent
+    agent.project = found.project
+    facts = simulator.search(found.project, words, subjects)
+    then = {
+        row["id"]: _("It was in this brief, for %(tokens)s tokens.") % {"tokens": row["tokens"]} for row in found.items
+    }
+    then |= {
+        row["id"]: _("The agent might see it, and it was left out: %(reason)s.")
+        % {"reason": _left_out_words(str(row.get("why", "")))}
+        for row in found.left_out
+    }
+    today = briefs_of.build(
+        agent,
+        subjects=[(one.entity_type, one.entity_id) for one in subjects],
+        task=found.task or None,
+        max_tokens=min(found.budget, simulator.MOST_TOKENS),
+        now=now,
+    )
+    answers = []
+    for verdict in why_not.why_not(facts, agent, today, now=now):
+        one = stopped(verdict, agent, found.project)
+        on_record = then.get(verdict.fact.pk)
+        if on_record:
+            answers.append(Stopped(verdict, one.reason, on_record))
         else:
-            why = "withdrawn" if short_id else ""
-        yield Line(text.rstrip("\n"), cost, text.startswith("#"), why, short_id)
+            sentence = _("It was not in this brief. As things stand today: %(reason)s.") % {"reason": one.reason}
+            answers.append(Stopped(verdict, one.reason, sentence, one.address, one.label))
+    return answers
 
 
-def _shares(brief: BriefServed, lines: list[Line]) -> list[Share]:
-    """The parts of the budget, in the order of the bar; what is left is free."""
-    memories = sum(line.tokens for line in lines if line.short_id and line.why != "withdrawn")
-    withdrawn = sum(line.tokens for line in lines if line.why == "withdrawn")
-    parts = [
-        ("memories", "c1", memories),
-        ("withdrawn", "c5", withdrawn),
-        ("headings", "c3", max(0, sum(line.tokens for line in lines) - memories - withdrawn)),
-        ("free", "c0", max(0, brief.budget - brief.tokens)),
-    ]
-    place = 0
-    shares = []
-    for words, shade, cost in parts:
-        if cost:
-            shares.append(Share(words, shade, place, cost))
-        place += cost
-    return shares
+def _left_out_words(why: str) -> str:
+    return {
+        briefs_of.DID_NOT_FIT: _("did not fit"),
+        briefs_of.BELOW_FLOOR: _("too far from the task"),
+        briefs_of.OWN_VALUE: _("a value of its own instead"),
+    }.get(why, why)

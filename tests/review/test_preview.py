@@ -76,7 +76,8 @@ def made(cast: Cast, now, number: int, told: dict[str, Any]) -> Fact:  # type: i
 
 
 def served(agent: Agent, now, **asked: Any) -> Brief:  # type: ignore[no-untyped-def]
-    return brief.serve(agent, subjects=SUBJECTS, now=now, **asked)
+    asked.setdefault("subjects", SUBJECTS)
+    return brief.serve(agent, now=now, **asked)
 
 
 def sent(found: Brief) -> tuple[Any, ...]:
@@ -136,7 +137,7 @@ def test_a_preview_is_the_brief_served_after_the_decision(  # type: ignore[no-un
         for agent in agents * min(told_before, 1):
             served(agent, now - timedelta(hours=2), max_tokens=2_000)
         for agent in agents * (told_before - 1):
-            served(agent, now - timedelta(hours=1), **asked)
+            served(agent, now - timedelta(hours=1), max_tokens=2_000, subjects=[("customer", "another")])
         fact = Fact.objects.select_related("subject", "project", "related").get(pk=fact.pk)
         membership = shop.rita.memberships.get(project=shop.project)
         form = {"beside": fact.related.revision if fact.related else 0, "reason": "not_true"}
