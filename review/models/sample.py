@@ -27,4 +27,8 @@ class Sample(models.Model):
     answered_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["project", "type", "-id"], name="sample_by_type")]
+        indexes = [
+            models.Index(fields=["project", "type", "-id"], name="sample_by_type"),
+            # What lies in the pile: few, whatever the number that came in.
+            models.Index(fields=["project"], condition=models.Q(drawn=True, verdict=""), name="sample_open"),
+        ]

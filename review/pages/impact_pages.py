@@ -14,17 +14,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from memory.models import Fact
-from review.cards import impact
+from review.cards import impact, impact_masked
 from review.cards.beside import beside
 from review.cards.card import Card
 from review.cards.kinds import Kind, kind_of
 from review.pages.access import find_fact
+from review.piles import samples
 
 
 def beside_card(view: Card, now: datetime) -> dict[str, Any]:
     """The context of `review/_impact.html`: the figures, or where the page finds them once the card is there."""
     fact = view.fact
     address = reverse("review:impact", args=[fact.short_id])
+    if samples.is_masked(fact):
+        live = Fact.objects.select_related("subject", "project").get(pk=fact.pk)
+        return {"impact": impact_masked.of_new(live, view.agents, now), "impact_url": address}
     if not impact.is_light(fact, view.kind, view.agents, view.known_count):
         return {"impact": None, "impact_url": address}
     labels = _labels(view.beside.claims, view.may_keep_both)
@@ -38,13 +42,15 @@ def consequences(request: HttpRequest, short_id: str) -> HttpResponse:
     fact, membership = find_fact(request, short_id)
     now = timezone.now()
     agents = list(membership.project.agents.filter(archived_at__isnull=True))
+    is_new = samples.is_masked(samples.shown(fact, now))
     rival = Fact.objects.rivals_of(fact).first() if fact.approved_at is None else None
     kind = kind_of(fact, rival, now)
     labels = _labels(beside(fact, kind, ()).claims, may_keep_both=True) if kind == Kind.CONFLICT else {}
+    figures = impact_masked.of_new(fact, agents, now) if is_new else impact.of_card(fact, kind, agents, labels, now)
     context = {
         "section": "review",
         "fact": fact,
-        "impact": impact.of_card(fact, kind, agents, labels, now),
+        "impact": figures,
         "impact_url": request.path,
     }
     is_fragment = request.htmx  # type: ignore[attr-defined]

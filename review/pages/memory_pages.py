@@ -61,7 +61,7 @@ def list_context(
     last = short_ids.decode(before) if before else None
     page = list(
         (shown.found.filter(pk__lt=last) if last else shown.found)
-        .select_related("subject", "approved_by", "project")
+        .select_related("subject", "approved_by", "project", "sample__rule_by")
         .defer("search")
         .order_by("-pk")[: PAGE + 1]
     )

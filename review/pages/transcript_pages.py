@@ -44,7 +44,7 @@ def session(request: HttpRequest, short_id: str) -> HttpResponse:
     )
     evidence = list(
         Evidence.objects.filter(observation__session=found)
-        .select_related("fact__approved_by", "fact__project")
+        .select_related("fact__approved_by", "fact__project", "fact__sample__rule_by")
         .annotate(seq=F("observation__seq"))
         .order_by("seq", "start", "pk")
     )

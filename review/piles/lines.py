@@ -20,6 +20,7 @@ from review.cards.pieces import Piece, has_hidden, visible
 from review.cards.risk import Risk, risks_of
 from review.cards.served_value import unsaid
 from review.deciding.policy import Level, Policy
+from review.piles import samples
 
 QUOTE_SHOWN = 160
 
@@ -44,7 +45,7 @@ class Line:
 def lines_of(project: Project, ids: Sequence[int]) -> list[Line]:
     """The lines of these memories, in their order. Seven queries, however many they are."""
     found = Fact.objects.filter(project=project, pk__in=ids).select_related("subject", "project", "related")
-    facts = {fact.pk: fact for fact in found.defer("search")}
+    facts = {fact.pk: fact for fact in samples.shown_all(found.defer("search"))}
     ordered = [facts[pk] for pk in ids if pk in facts]
     agents = tuple(Agent.objects.filter(project=project, archived_at__isnull=True).order_by("slug", "pk"))
     quotes = _quotes(list(facts))

@@ -1,0 +1,89 @@
+"""What was drawn from "on arrival", in the pile: it lies among the new proposals and looks like one of them.
+
+A reviewer who knew that a rule had let it in would look at the rule and not at the memory.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+from typing import TypeVar
+
+from django.db.models import Exists, F, OuterRef
+
+from memory.models import Fact, Feedback, Status, Verdict
+from review.deciding import sampling
+from review.models import Sample
+
+# One of them behind so many proposals, as long as there are any.
+EVERY = 3
+MOST = 200
+
+One = TypeVar("One")
+# Of memories: whether it lies in the pile as a new card.
+IS_OPEN = Exists(Sample.objects.filter(fact=OuterRef("pk"), drawn=True, verdict=""))
+
+
+def drawn_in(project_id: int) -> list[int]:
+    """Ids of the memories that were drawn and not looked at yet, the first drawn on top. One query off an index.
+
+    One that an agent complained of is no new card any more: it comes as a complaint.
+    """
+    against = Feedback.objects.filter(
+        fact=OuterRef("fact_id"),
+        verdict__in=[Verdict.MISLED, Verdict.STALE],
+        at__gte=OuterRef("fact__approved_at"),
+    )
+    found = Sample.objects.filter(project=project_id, drawn=True, verdict="", fact__status=Status.APPROVED)
+    waits = found.filter(fact__review_due_at__isnull=False).exclude(Exists(against))
+    return list(waits.order_by("pk").values_list("fact_id", flat=True)[:MOST])
+
+
+def woven(proposals: Iterable[One], drawn: Iterable[One]) -> Iterator[One]:
+    """The drawn ones among the proposals, one behind each EVERY of them; what is left of them at the end."""
+    waiting = iter(drawn)
+    for place, proposal in enumerate(proposals, 1):
+        yield proposal
+        if place % EVERY == 0:
+            yield from _next(waiting)
+    yield from waiting
+
+
+def shown(fact: Fact, now: datetime) -> Fact:
+    """As the desk shows it: one that was drawn, as the proposal it was. Two queries at most, most often none."""
+    return masked(fact) if sampling.is_open(fact, now) and not _complained_of([fact.pk]) else fact
+
+
+def shown_all(facts: Iterable[Fact]) -> list[Fact]:
+    """The same for many, in their order: two queries, most often none."""
+    listed = list(facts)
+    drawn = sampling.open_ids(listed)
+    drawn -= _complained_of(drawn)
+    return [masked(fact) if fact.pk in drawn else fact for fact in listed]
+
+
+def masked(fact: Fact) -> Fact:
+    """A copy that says of itself that it is proposed. It must never be saved."""
+    looks = copy.copy(fact)
+    looks.status = Status.PROPOSED
+    looks.approved_at = looks.review_due_at = looks.confirmed_at = None
+    looks.__dict__["is_masked"] = True
+    return looks
+
+
+def is_masked(fact: Fact) -> bool:
+    return bool(fact.__dict__.get("is_masked"))
+
+
+def _complained_of(ids: Collection[int]) -> set[int]:
+    if not ids:
+        return set()
+    against = Feedback.objects.filter(fact__in=ids, verdict__in=[Verdict.MISLED, Verdict.STALE])
+    return set(against.filter(at__gte=F("fact__approved_at")).values_list("fact_id", flat=True))
+
+
+def _next(waiting: Iterator[One]) -> Iterator[One]:
+    for one in waiting:
+        yield one
+        return
