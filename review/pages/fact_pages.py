@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,18 +11,16 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memory.models import Decision, Fact, Status
+from memory.models import Fact, Status
 from memory.served import briefs_with
 from projects import audit
 from projects.models import Membership
 from review.cards import card, impact
-from review.cards.pieces import Piece
+from review.cards.history import history
 from review.cards.proof import ON_PAGE
 from review.cards.reach import reach
 from review.cards.received import received
-from review.cards.word_diff import diff
 from review.deciding import decisions, undoing
-from review.deciding.decisions import VERB_WORDS
 from review.finding.origins import origins_of
 from review.pages import drafts, forms
 from review.pages.access import find_fact
@@ -31,23 +28,6 @@ from review.templatetags import desk
 
 # Of the times that something refused was learned again, the last ones.
 SHOWN_AGAIN = 20
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of a memory's history."""
-
-    decision: Decision
-    words: str
-    before: list[Piece]
-    after: list[Piece]
-    can_undo: bool
-    reason: str
-
-    @property
-    def lost_words(self) -> bool:
-        """Whether the sentence before says something that the one after does not."""
-        return any(mark == "gone" for mark, _ in self.before)
 
 
 @require_safe
@@ -68,7 +48,7 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
         "card": view,
         "fact": found,
         "agents": view.agents,
-        "steps": history(found, membership),
+        "steps": history(found, membership, view.agents, decisions.VERB_WORDS, decisions.REASON_WORDS),
         "who_gets_it": reach(found, view.agents, view.goes_to, now),
         "received": received(found),
         "origins": origins_of(found),
@@ -114,36 +94,6 @@ def _ended(found: Fact) -> dict[str, Any]:
         return {"ended": None}
     last = found.decisions.select_related("person").order_by("-pk").first()
     return {"ended": last, "ended_when": desk.clock(last.at) if last else ""}
-
-
-def history(found: Fact, membership: Membership) -> list[Step]:
-    """What happened to this memory, newest first; only the newest standing decision can be undone."""
-    steps = list(found.decisions.select_related("person", "undone_by").order_by("-pk"))
-    newest = next((step.pk for step in steps if step.revision_after == found.revision), None)
-    result = []
-    for step in steps:
-        before, after = (
-            diff(step.before.get("text") or "", step.after.get("text") or "")
-            if "text" in step.before and "text" in step.after
-            else ([], [])
-        )
-        undoable = (
-            membership.can_review
-            and step.pk == newest
-            and step.verb not in ("propose", "create", "undo")
-            and not hasattr(step, "undone_by")
-        )
-        result.append(
-            Step(
-                step,
-                VERB_WORDS.get(step.verb, step.verb),
-                before,
-                after,
-                undoable,
-                decisions.REASON_WORDS.get(step.reason, ""),
-            )
-        )
-    return result
 
 
 def _withdrawal(view: card.Card, now: datetime) -> impact.Outlook | None:
