@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from projects import audit
-from projects.models import Agent, AgentConfig, Person
+from projects.models import Agent, AgentConfig, Person, Project
 
 # It comes with every brief of its agent: some four thousand tokens.
 MOST_BYTES = 16_384
@@ -87,6 +87,12 @@ def deployed(agent: Agent) -> AgentConfig | None:
     return (
         AgentConfig.objects.filter(agent=agent, deployed_at__isnull=False).order_by("-deployed_at", "-version").first()
     )
+
+
+def deployed_in(project: Project) -> QuerySet[AgentConfig]:
+    """What each agent of a project is told now, one row an agent that is told anything."""
+    told = AgentConfig.objects.filter(project=project, deployed_at__isnull=False)
+    return told.order_by("agent_id", "-deployed_at", "-version").distinct("agent_id")
 
 
 @transaction.atomic

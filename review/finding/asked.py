@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from memory import rendering, short_ids
@@ -65,7 +64,7 @@ def asked(raw: str) -> Asked:
 
 def folded(text: str) -> str:
     """One line with one kind of quote and dash, in small letters: what looks the same is the same."""
-    return rendering.one_line(unicodedata.normalize("NFKC", text).translate(_ALIKE)).lower()
+    return rendering.one_line(text.translate(_ALIKE)).lower()
 
 
 def words_of(text: str) -> list[str]:

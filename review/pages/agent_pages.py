@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from projects import agents as steps
+from projects import configs
 from projects.models import Agent, ApiKey, Membership, Person, Role
 from review.pages import pauses, snippets
 from review.pages.access import project_page
@@ -44,6 +45,8 @@ class AgentLine:
     agent: Agent
     keys: tuple[KeyLine, ...]
     holders: str
+    # The version of its system memory that it is told: `v3`, or "".
+    config: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,11 @@ def _page(request: HttpRequest, membership: Membership, status: int = 200, **ext
     keys: dict[int, list[KeyLine]] = defaultdict(list)
     for key in ApiKey.objects.filter(project=membership.project, revoked_at=None).select_related("person"):
         keys[key.agent_id].append(_key_line(key, membership, now))
+    told = {one.agent_id: f"v{one.version}" for one in configs.deployed_in(membership.project)}
     lines = [
-        AgentLine(agent, tuple(keys[agent.pk]), _holders(keys[agent.pk])) for agent in found if not agent.archived_at
+        AgentLine(agent, tuple(keys[agent.pk]), _holders(keys[agent.pk]), told.get(agent.pk, ""))
+        for agent in found
+        if not agent.archived_at
     ]
     chosen = next((line.agent for line in lines if line.agent.slug == request.GET.get("agent")), None)
     context = {

@@ -6,6 +6,7 @@ from django.urls import path
 
 from review.pages import (
     agent_pages,
+    config_pages,
     distiller_pages,
     health_pages,
     home_pages,
@@ -40,6 +41,8 @@ settings_patterns = [
     path("p/<slug:slug>/agents/new", agent_pages.create, name="new_agent"),
     path("p/<slug:slug>/agents/<slug:agent>/pause", agent_pages.pause, name="agent_pause"),
     path("p/<slug:slug>/agents/<slug:agent>/archive", agent_pages.archive, name="agent_archive"),
+    path("p/<slug:slug>/agents/<slug:agent>/config", config_pages.config, name="config"),
+    path("p/<slug:slug>/agents/<slug:agent>/config/<int:version>/deploy", config_pages.deploy, name="config_deploy"),
     path("p/<slug:slug>/pause", agent_pages.pause_project, name="project_pause"),
     path("p/<slug:slug>/keys", agent_pages.issue, name="keys"),
     path("p/<slug:slug>/keys/<int:pk>/revocation", agent_pages.revoke, name="revocation"),
