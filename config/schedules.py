@@ -26,6 +26,7 @@ JOBS = (
     Job("expire by the clock", "memory.tasks.expire_facts", 5),
     Job("let live on what is used", "memory.tasks.renew_used_facts", 30),
     Job("approve on arrival", "review.tasks.approve_on_arrival", 1),
+    Job("make planted cards", "review.tasks.make_planted_cards", 60),
     Job("gather what to tell people", "review.tasks.gather_notices", 1),
     Job("send notices", "review.tasks.send_notices", 1),
     Job("count what was served, weigh what waits", "review.tasks.weigh_proposals", 10),

@@ -11,11 +11,17 @@ from memory.tasks import task
 from projects import sign_ins
 from review.deciding import arrival
 from review.notices import delivery, gathering
+from review.piles import gold
 
 
 @task
 def approve_on_arrival(**kwargs: Any) -> None:
     arrival.sweep(timezone.now())
+
+
+@task
+def make_planted_cards(**kwargs: Any) -> None:
+    gold.sweep(timezone.now())
 
 
 @task

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from memory.models import Fact, Status
+from memory.models import Evidence, Fact, Status
 from memory.served import briefs_of, briefs_with
 from projects.models import Agent, Membership
 from review.cards import lifetime
@@ -146,11 +146,18 @@ class Card:
 
 
 def build(
-    fact: Fact, membership: Membership, now: datetime, proofs_shown: int = ON_CARD, is_opened: bool = False
+    fact: Fact,
+    membership: Membership,
+    now: datetime,
+    proofs_shown: int = ON_CARD,
+    is_opened: bool = False,
+    quotes: list[Evidence] | None = None,
 ) -> Card:
-    """The card of one memory, about twelve queries whatever it holds. `is_opened`: its reader opened the quote."""
+    """The card of one memory, about twelve queries whatever it holds. `is_opened`: its reader opened the quote;
+    `quotes`: with their sessions, where they are not the memory's own rows."""
     agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
-    evidence = list(fact.evidence.select_related("observation__session__agent").order_by("pk"))
+    own = fact.evidence.select_related("observation__session__agent").order_by("pk")
+    evidence = list(own) if quotes is None else quotes
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
     by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
     kind = kind_of(fact, by_key, now)

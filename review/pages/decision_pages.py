@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Verb
 from projects.models import Membership, Role
 from review.deciding import decisions, undoing
-from review.pages import drafts, forms
+from review.pages import drafts, forms, planted
 from review.pages.access import find_fact, membership_in, project_page, require
 from review.pages.desk_context import desk_context, is_on_top
 from review.pages.draft_pages import keeps_words
@@ -38,7 +38,13 @@ PANEL_OF = {
 @require_POST
 @keeps_words
 def decide(request: HttpRequest, short_id: str) -> HttpResponse:
-    fact, membership = find_fact(request, short_id)
+    try:
+        fact, membership = find_fact(request, short_id)
+    except Http404:
+        # No memory has this id: perhaps a planted card has.
+        if (told := planted.answered(request, short_id)) is not None:
+            return told
+        raise
     require(membership, Role.REVIEWER)
     now = timezone.now()
     try:

@@ -17,7 +17,7 @@ from review.cards.cluster import cluster_of
 from review.cards.nearest import nearest
 from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
-from review.pages import drafts, forms, impact_pages
+from review.pages import drafts, forms, impact_pages, planted
 from review.pages.done_context import done_context
 from review.pages.together import together
 from review.piles.pile import Pile
@@ -45,12 +45,16 @@ def desk_context(
     now = timezone.now()
     project, person = membership.project, membership.person
     today = Pile.of(project, person, now, wanted)
+    plant = planted.due(membership, wanted, now) if today.card else None
     last = undoing.last_of(person, project, now)
-    opened = opened and today.card is not None and today.card.pk == wanted
-    cluster = cluster_of(today.card, now) if today.card and not panel else None
+    shown = plant.fact if plant else today.card
+    opened = opened and shown is not None and shown.pk == wanted
+    cluster = cluster_of(shown, now) if shown and not panel and not plant else None
     # Of near-duplicates that all wait, the one that is kept is what the card is about.
-    front = cluster.kept if cluster and not cluster.is_live else today.card
-    view = card.build(front, membership, now, is_opened=opened) if front else None
+    front = cluster.kept if cluster and not cluster.is_live else shown
+    view = card.build(front, membership, now, is_opened=opened) if front and not plant else None
+    if plant:
+        view = plant.card(membership, now, opened)
     return {
         "section": "review",
         "pile": today,
@@ -58,13 +62,14 @@ def desk_context(
         "last": last,
         "last_words": {**VERB_WORDS, "approve": _("Approved")}.get(last.verb, _("Decided")) if last else "",
         "card": view,
-        **(impact_pages.beside_card(view, now) if view else {}),
+        **(plant.impact(view, now) if plant and view else impact_pages.beside_card(view, now) if view else {}),
         "here": _address(project, front, opened),
         "proposed_when": desk.ago(front.first_seen_at, now) if front else "",
         **({"cluster": cluster, "unticked": (), "reasons": decisions.REASONS} if cluster else {}),
         **({} if view else done_context(membership, today, now)),
-        **_panel(membership, today.card, panel, kept, words, now),
-        **together(today.card, membership, panel, now),
+        **_panel(membership, shown, panel, kept, words, now),
+        # A planted card is nobody's to be on: there is no such memory.
+        **together(None if plant else today.card, membership, panel, now),
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,
