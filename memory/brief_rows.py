@@ -193,6 +193,8 @@ def context(
         )
     )
     version, deployed_at, content, session_id, withdrawn, told = rows[0][3:9]
+    if suppose is not None:
+        withdrawn = [*suppose.retracted.get(agent.pk, ()), *withdrawn]
     system = None
     if version is not None:
         system = {

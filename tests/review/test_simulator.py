@@ -272,5 +272,5 @@ def test_the_list_of_served_briefs_asks_the_same_number_of_queries_however_long(
     client = signed_in(cast.vera)
     with django_assert_max_num_queries(24):
         page = client.get("/p/shop/briefs").content.decode()
-    assert page.count("<li><a href=\"/briefs/") == 50
+    assert page.count('<li><a href="/briefs/') == 50
     assert "Older" in page
