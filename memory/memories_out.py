@@ -8,11 +8,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from memory.existing.records import OWN
 from memory.existing.tables import guarded
-from memory.models import Fact
+from memory.models import Decision, Fact, Verb
 from memory.types import type_of
 from projects.models import Project
 
@@ -43,7 +43,12 @@ _ROWS_AT_ONCE = 500
 def lines(project: Project, facts: QuerySet[Fact], file_format: str) -> Iterator[str]:
     """The file in pieces that end with a newline, in the order of `facts`, a few hundred read at once."""
     agents = dict(project.agents.values_list("pk", "slug"))
-    rows = facts.select_related("subject", "approved_by").iterator(chunk_size=_ROWS_AT_ONCE)
+    # What a rule let in names its rule where a person's name would stand.
+    by_rule = Decision.objects.filter(verb=Verb.APPROVE, person__isnull=True).order_by("pk")
+    whole = facts.select_related("subject", "approved_by").prefetch_related(
+        Prefetch("decisions", by_rule, to_attr="by_rule")
+    )
+    rows = whole.iterator(chunk_size=_ROWS_AT_ONCE)
     if file_format == "jsonl":
         for fact in rows:
             yield json.dumps(record(fact, agents), ensure_ascii=False, allow_nan=False) + "\n"
@@ -75,8 +80,17 @@ def record(fact: Fact, agents: dict[int, str]) -> dict[str, Any]:
         "expires_at": fact.expires_at.isoformat() if fact.expires_at else None,
         "times_seen": fact.times_seen,
         "approved_at": fact.approved_at.isoformat() if fact.approved_at else None,
-        "approved_by": fact.approved_by.name or fact.approved_by.email if fact.approved_by else None,
+        "approved_by": _stands_behind(fact),
     }
+
+
+def _stands_behind(fact: Fact) -> str | None:
+    if fact.approved_by is not None:
+        return fact.approved_by.name or fact.approved_by.email
+    if fact.approved_at is None:
+        return None
+    notes = [decision.note for decision in getattr(fact, "by_rule", ())]
+    return notes[-1] if notes else None
 
 
 def _row(cells: Any) -> str:

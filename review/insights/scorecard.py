@@ -22,12 +22,13 @@ from review.deciding.decisions import REASON_WORDS
 WEEKS = 8
 # Fewer decisions than this say nothing about a reader.
 ENOUGH = 50
-WAS_APPROVED = ExpressionWrapper(Q(approved_at__isnull=False), output_field=BooleanField())
+# By a person: what came in on arrival says nothing yet of what people think.
+WAS_APPROVED = ExpressionWrapper(Q(approved_at__isnull=False, approved_by__isnull=False), output_field=BooleanField())
 
 
 @dataclass
 class Score:
-    """What became of some proposals. `waiting` are not decided; `other` lapsed, or were merged."""
+    """What became of some proposals. `waiting` are not decided; `other` lapsed, were merged, or came in on arrival."""
 
     as_it_stood: int = 0
     edited: int = 0

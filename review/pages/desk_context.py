@@ -17,6 +17,7 @@ from review.cards.cluster import cluster_of
 from review.cards.nearest import nearest
 from review.deciding import decisions, undoing
 from review.deciding.decisions import VERB_WORDS
+from review.insights import own_pace
 from review.pages import drafts, forms, impact_pages, planted
 from review.pages.done_context import done_context
 from review.pages.together import together
@@ -70,6 +71,7 @@ def desk_context(
         **_panel(membership, shown, panel, kept, words, now),
         # A planted card is nobody's to be on: there is no such memory.
         **together(None if plant else today.card, membership, panel, now),
+        "at_it": own_pace.minutes_at_it(person, project.pk, now) if view and membership.can_review else 0,
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,

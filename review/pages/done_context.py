@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from memory.models import Fact, SessionStatus
 from projects.models import Membership, Project
+from review.insights import own_pace
 from review.piles import held, outcome
 from review.piles.pile import Pile
 
@@ -25,6 +26,7 @@ def done_context(membership: Membership, today: Pile, now: datetime) -> dict[str
             "day": day,
             "who_starts": outcome.who_starts(day),
             "last_decided": day.ended_at,
+            "pace": own_pace.of(person, [project.pk], now),
             "before": _before(outcome.before(project, person, now)),
         }
     return context

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from projects import sign_ins
 from projects.models import Person
+from review.insights import own_pace
 from review.pages.settings_forms import zones
 
 YEAR_SECONDS = 365 * 24 * 3600
@@ -82,6 +83,7 @@ def profile(request: HttpRequest) -> HttpResponse:
         "form": form,
         "sign_ins": sign_ins.of(person, request, timezone.now()),
         "mail_is_sent": settings.MAIL_IS_SENT,
+        "pace": _pace(request),
     }
     return render(request, "review/profile.html", context, status=422 if form.errors else 200)
 
@@ -128,6 +130,12 @@ def remember(answer: HttpResponse, person: Person) -> HttpResponse:
             secure=settings.SESSION_COOKIE_SECURE,
         )
     return answer
+
+
+def _pace(request: HttpRequest) -> own_pace.Pace | None:
+    """Theirs, in the projects where they decide; None for who decides nowhere."""
+    reviewed = [row.project_id for row in request.memberships if row.can_review]  # type: ignore[attr-defined]
+    return own_pace.of(_person(request), reviewed, timezone.now()) if reviewed else None
 
 
 def _person(request: HttpRequest) -> Person:

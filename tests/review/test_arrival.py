@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -9,11 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memory import memories_out
 from memory.models import Decision, Evidence, Fact, NotAllowed, Relation, Status
 from projects import tenancy
 from projects.models import AuditEvent, Membership, Role
 from review.deciding import arrival, decisions, policy, undoing
 from review.deciding.policy import Level, Policy
+from review.insights import scorecard
 from review.models import Sample
 from tests import factories
 from tests.factories import Cast
@@ -265,3 +268,22 @@ def test_the_sweep_works_under_row_level_security(now: datetime) -> None:
     assert arrival.sweep(now) == 1
     with tenancy.project(cast.project.pk):
         assert again(fact).status == Status.APPROVED
+
+
+def test_an_export_names_the_rule_where_a_person_would_stand(shop: Cast, now: datetime) -> None:
+    rule_for(shop, now)
+    found(shop, 1, now=now)
+    signed = factories.approved(shop.project, shop.olga)
+    arrival.sweep(now)
+    lines = "".join(memories_out.lines(shop.project, Fact.objects.order_by("pk"), "jsonl")).splitlines()
+    said = {row["id"]: row["approved_by"] for row in map(json.loads, lines)}
+    assert said.pop(signed.short_id) == "Olga"
+    assert [name.split(" of ")[0] for name in said.values()] == ["On arrival, by Olga’s rule"]
+
+
+def test_the_scorecard_counts_what_people_approved(shop: Cast, now: datetime) -> None:
+    rule_for(shop, now)
+    found(shop, 1, now=now)
+    arrival.sweep(now)
+    assert scorecard.of(shop.project, now).total.approved == 0
+    assert scorecard.of(shop.project, now).total.decided == 0

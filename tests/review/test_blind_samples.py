@@ -38,7 +38,11 @@ def drawn(cast: Cast) -> Fact:
 def bare(page: str) -> str:
     """The desk without what differs from load to load and from memory to memory."""
     desk = page[page.index('<div id="desk"') :]
-    desk = re.sub(r"(?:f|s|o|c)-[0-9a-hjkmnp-tv-z]{6}|Step \d+|step\.\d+|port \d+|run-\d+|5\d{3}|#o\d+|s-\w{6}", "*", desk)
+    desk = re.sub(
+        r"(?:f|s|o|c)-[0-9a-hjkmnp-tv-z]{6}|Step \d+|step\.\d+|port \d+|run-\d+|\+\d+ tokens|\+\d+<|5\d{3}|#o\d+|s-\w{6}",
+        "*",
+        desk,
+    )
     desk = re.sub(r'(?:nonce|value)="[\w+/=-]{16,}"|"X-CSRFToken": "\w+"|name="revision" value="\d+"', "*", desk)
     # What comes before and after them.
     desk = re.sub(r'<a href="\?card=\*".*?</a>\s*', "", desk)
