@@ -35,8 +35,8 @@ def from_same_place(fact: Fact, proofs: tuple[Proof, ...]) -> Alike | None:
     if proof is None or proof.session is None:
         return None
     sources = [("session", Evidence.objects.filter(observation__session=proof.session))]
-    if proof.page and proof.anchor is not None:
-        sources.insert(0, ("page", Evidence.objects.filter(observation_id=proof.anchor)))
+    if proof.page:
+        sources.insert(0, ("page", Evidence.objects.filter(observation__in=proof.quoted)))
     for place, quoted in sources:
         others = list(
             Fact.objects.filter(project_id=fact.project_id, pk__in=quoted.values("fact"), status__in=_SHOWN)

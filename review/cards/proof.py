@@ -71,6 +71,8 @@ class Proof:
     since: datetime | None = None
     until: datetime | None = None
     origin: Origin = Origin.UNKNOWN
+    # The observations that are quoted, by their row ids.
+    quoted: tuple[int, ...] = ()
     page: str = ""
     asker: str = "user"
 
@@ -166,6 +168,7 @@ def _of_session(evidence: list[Evidence]) -> Proof:
         since=hits[0].occurred_at,
         until=hits[-1].occurred_at,
         origin=worst,
+        quoted=tuple(row.pk for row in hits),
         page=_page(around, hits) if worst == Origin.WEB else "",
         asker=asker,
     )

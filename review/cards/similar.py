@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -27,7 +28,9 @@ class Similar:
 def similar_to(fact: Fact) -> Similar | None:
     """What became of proposals of this type by the same reader, or None where too few were decided. One query, or none
     where it was counted a moment ago."""
-    key = f"similar:{fact.project_id}:{fact.type}:{fact.distiller}:{fact.source}"
+    # A type and a reader may hold anything, and a key may not.
+    named = "\0".join([fact.type, fact.distiller, fact.source]).encode()
+    key = f"similar:{fact.project_id}:{hashlib.sha256(named).hexdigest()}"
     kept: tuple[int, int] | None = cache.get(key)
     if kept is not None:
         return Similar(*kept) if kept[1] >= ENOUGH else None

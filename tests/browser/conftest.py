@@ -62,7 +62,9 @@ class House:
     chromium: Browser
     keys: dict[str, str]
     looks: dict[str, str]
-    hostile: list[str]
+    # A project full of payloads and its harmless twin (tests/browser/seed_hostile.py).
+    hostile: dict[str, Any]
+    twin: dict[str, Any]
     signed_in: dict[str, Any] = field(default_factory=dict)
     # What a page asked for elsewhere, and what it complained about: both stay empty.
     strayed: list[str] = field(default_factory=list)

@@ -1,6 +1,7 @@
 """Fills a running installation with one project for each browser test, in one process: `python -m tests.browser.seed`.
 
-Prints JSON: `{"keys": {agent: key}, "looks": {what: address}, "hostile": [addresses]}`.
+Prints JSON: `{"keys": {agent: key}, "looks": {what: address}, "hostile": …, "twin": …}`, the last two as
+tests.browser.seed_hostile.hostile gives them.
 """
 
 from __future__ import annotations
@@ -26,16 +27,20 @@ from memory.models import (  # noqa: E402
     ModelCall,
     Session,
     StandingPart,
-    Subject,
     Suppression,
     quote_hash,
 )
-from memory.models.subject import lookup_hmac  # noqa: E402
 from projects import tenancy  # noqa: E402
 from projects.models import Agent, ApiKey, Membership, Person, Project, Role  # noqa: E402
 from tests import factories  # noqa: E402
+from tests.browser.payloads import harmless  # noqa: E402
+from tests.browser.seed_cards import card_looks  # noqa: E402
 from tests.browser.seed_history import history  # noqa: E402
-from tests.browser.payloads import PAYLOADS  # noqa: E402
+from tests.browser.seed_hostile import hostile  # noqa: E402
+from tests.browser.seed_many import many  # noqa: E402
+from tests.browser.seed_subjects import subject_looks  # noqa: E402
+from tests.browser.seed_together import together  # noqa: E402
+from tests.browser.seed_trust import trust  # noqa: E402
 
 NOW = timezone.now()
 LONG = (
@@ -75,6 +80,27 @@ def cards(made: Project, count: int) -> None:
         about = f"customer:cust_{number}"
         text = f"Card {number}: write on line {number}."
         factories.proposal(made, text, about=about, quote=said, agent=talk.agent, distiller="local", prompt_version="1")
+
+
+def pair(made: Project, by: Person) -> None:
+    """A proposal that says in other words what is known of its subject, and something else that is."""
+    about = "customer:pair"
+    factories.approved(made, by, "Wants to be called in the evening.", about=about, key="note:evening")
+    factories.approved(made, by, "Pays by invoice.", about=about, key="note:pays")
+    factories.proposal(made, "Call in the evening, please.", about=about, key="note:call", agent=agent_of(made))
+
+
+def without_scripts(nora: Person) -> None:
+    """Project bare, for a browser without JavaScript: nora owns it; its cards are of every kind that asks by itself."""
+    made = project("bare", nora)
+    Membership.objects.filter(project=made, person=nora).update(role=Role.OWNER)
+    Membership.objects.create(project=made, person=factories.person("ben@example.com"), role=Role.VIEWER)
+    cards(made, 7)
+    pair(made, nora)
+    terms = {"about": "customer:terms", "agent": agent_of(made)}
+    known = factories.approved(made, nora, "Pays within 30 days.", key="note:days", **terms)
+    newer = factories.proposal(made, "Pays within 45 days.", key="note:terms", **terms)
+    Fact.objects.filter(pk=newer.pk).update(relation="conflicts", related=known)
 
 
 def quoted(made: Project, text: str, quotes: list[tuple[Any, str]], **fields: Any) -> Fact:
@@ -286,73 +312,9 @@ def brought_in(made: Project, rita: Person) -> str:
     return f"/imports/{short_ids.encode(brought.session.pk, 's')}"
 
 
-def hostile(rita: Person) -> list[str]:
-    """Every payload in every field that an agent, or a person, fills; the addresses of what was made."""
-    named = factories.person("hostile@example.com", name=PAYLOADS[0][:100])
-    made = project("hostile", rita, named)
-    support = agent_of(made)
-    addresses = []
-    one = factories.session(support, "all of it", now=NOW)
-    for number, payload in enumerate(PAYLOADS):
-        talk = factories.session(support, f"{payload[:400]} {number}", now=NOW)
-        factories.observation(talk, payload, role="assistant")
-        row = factories.observation(talk, payload)
-        subject = Subject.objects.create(
-            project=made,
-            entity_type="customer",
-            entity_id=f"{payload[:200]} {number}",
-            label=payload[:110],
-            lookup_hmac=lookup_hmac(made.pk, "customer", f"hostile-{number}"),
-        )
-        talk.subjects.add(subject, through_defaults={"project": made})
-        fact, _ = Fact.propose(
-            subject=subject,
-            type="note",
-            key=f"note:{payload[:200]}.{number}",
-            value=payload,
-            text=payload[:1900],
-            source="extraction",
-            distiller=payload[:40],
-            agent=support,
-            now=NOW,
-        )
-        Evidence.objects.create(
-            project_id=made.pk,
-            fact=fact,
-            observation=row,
-            start=0,
-            end=len(payload),
-            quote=payload,
-            sha256=quote_hash(payload),
-            checked_at=NOW,
-        )
-        addresses.append(f"/p/hostile/review?card={fact.short_id}")
-        call = {"tool": payload[:200], "call_id": f"c{number}"}
-        factories.observation(one, payload, kind="tool_call", role="assistant", **call)
-        factories.observation(one, payload, kind="tool_result", role="tool", exit_code=number % 2, **call)
-    addresses.append(f"/sessions/{short_ids.encode(one.pk, 's')}")
-    # One that was decided by somebody with such a name, and served in a brief with such a task.
-    known = factories.proposal(made, PAYLOADS[9], about="customer:known", agent=support)
-    known.approve(named, revision=known.revision, now=NOW)
-    refused = factories.proposal(made, PAYLOADS[10], about="customer:refused", agent=support)
-    refused.reject(named, revision=refused.revision, now=NOW, reason="other", note=PAYLOADS[12])
-    addresses += [f"/facts/{known.short_id}", f"/facts/{refused.short_id}"]
-    served = BriefServed.objects.create(
-        project=made,
-        agent=support,
-        session=one,
-        etag="0" * 64,
-        fact_ids=[known.pk],
-        items=[{"id": known.pk, "why": "about the subject", "tokens": 5, "score": 0.5}],
-        left_out=[{"id": refused.pk, "why": "below the floor"}],
-        text="\n".join(f"- [{known.short_id}] {payload}" for payload in PAYLOADS),
-        tokens=5000,
-        budget=6000,
-        task=PAYLOADS[20][:500],
-        at=NOW,
-    )
-    addresses.append(f"/briefs/{short_ids.encode(served.pk, 'b')}")
-    return addresses
+def hostiles(rita: Person) -> dict[str, Any]:
+    """A project full of payloads, and its harmless twin."""
+    return {"hostile": hostile("hostile", rita), "twin": hostile("harmless", rita, harmless)}
 
 
 def seed() -> dict[str, Any]:
@@ -362,8 +324,19 @@ def seed() -> dict[str, Any]:
         cards(project("ten", rita), 10)
         cards(project("every", rita), 6)
         cards(project("plain", rita), 4)
+        fifty = project("fifty", rita)
+        Project.objects.filter(pk=fifty.pk).update(review_policy={"sitting": 60})
+        cards(fifty, 50)
+        cards(project("slow", rita), 6)
+        cards(project("lost", rita, olga), 4)
+        without_scripts(factories.person("nora@example.com"))
+        pair(project("bare-pair", rita), rita)
+        kim = factories.person("kim@example.com")
+        cards(project("quiet", kim), 2)
         cards(project("race", rita, olga), 2)
-        Membership.objects.create(project=Project.objects.get(slug="race"), person=vera, role=Role.VIEWER)
+        look = project("look", rita)
+        cards(look, 1)
+        Membership.objects.create(project=look, person=vera, role=Role.VIEWER)
         project("unconnected", rita, agents=())
         project("unheard", rita)
         talking = project("talking", rita)
@@ -371,9 +344,18 @@ def seed() -> dict[str, Any]:
         read = project("forgotten", rita)
         factories.session(agent_of(read), "call-1", now=NOW, status="distilled")
         history(project("history", rita, olga, agents=("support", "sales", "claude-code")), rita, olga, NOW)
+        cards(project("at-once", rita, olga), 5)
+        heaps = many(project("many", rita, olga), rita, olga, NOW)
+        many(project("many-bare", rita, olga), rita, olga, NOW)
+        heaps["cluster-key"] = many(project("many-key", rita, olga), rita, olga, NOW)["cluster"]
+        met = together(project("together", rita, olga), rita, olga, NOW)
         journey = project("journey", rita, agents=("claude-code", "reviewer"))
         keys = {agent.slug: ApiKey.objects.issue(agent, rita)[1] for agent in Agent.objects.filter(project=journey)}
-        return {"keys": keys, "looks": looks(rita, olga) | kinds(rita, olga), "hostile": hostile(rita)}
+        shown = looks(rita, olga) | kinds(rita, olga) | card_looks(rita, olga) | met | heaps
+        told = project("told", rita, olga, agents=("support", "sales", "claude-code"))
+        shown |= subject_looks(told, rita, NOW)
+        shown |= trust(rita, olga, NOW)
+        return {"keys": keys, "looks": shown, **hostiles(rita)}
 
 
 if __name__ == "__main__":

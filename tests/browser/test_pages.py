@@ -36,14 +36,38 @@ CARDS = (
     "standing",
     "still",
     "complaint",
+    "cluster",
+    "cluster-live",
+    "drawn",
 )
 # A sentence and a quote of hundreds of letters without a space may be scrolled.
 FITTING = set(CARDS) - {"wide"}
-OTHERS = ("imported", "rejected", "approved", "replaced", "transcript", "talk", "brief")
+OTHERS = (
+    "imported",
+    "rejected",
+    "approved",
+    "replaced",
+    "transcript",
+    "talk",
+    "brief",
+    "subject",
+    "subject-proposed",
+    "simulated",
+    "simulated-why",
+    "served",
+    "impact",
+    "let-in",
+)
 PAGES = {
     "memory": "/p/looks/memory",
     "proposed": "/p/looks/memory?view=proposed&q=postgres&type=environment&agent=support",
+    "memory-many": "/p/many/memory",
+    "memory-many-proposed": "/p/many/memory?view=proposed",
+    "decided": "/p/many/review/decided",
+    "decided-empty": "/p/unheard/review/decided",
     "no-match": "/p/looks/memory?q=zebra",
+    "subjects": "/p/told/subjects",
+    "subjects-empty": "/p/unconnected/subjects",
     "sessions": "/p/looks/sessions",
     "sessions-none": "/p/looks/sessions?state=failed",
     "briefs": "/p/looks/briefs",
@@ -55,6 +79,13 @@ PAGES = {
     "sessions-empty": "/p/unheard/sessions",
     "briefs-empty": "/p/unheard/briefs",
     "new": "/p/looks/memory/new",
+    "policy": "/p/looks/policy",
+    "practice": "/p/looks/practice",
+    "practice-speech": "/p/looks/practice?n=2",
+    "practice-reject": "/p/looks/practice?n=3&panel=reject",
+    "practice-told": "/p/looks/practice?n=3&answer=reject",
+    "practice-told-wrong": "/p/looks/practice?n=2&answer=approve",
+    "profile": "/profile",
     "types": "/p/looks/types",
     "distiller": "/p/looks/distiller",
     "spending": "/p/looks/spending",
@@ -67,6 +98,10 @@ PAGES = {
     "insights": "/p/history/insights",
     "insights-new": "/p/looks/insights",
     "insights-empty": "/p/unheard/insights",
+    "notices": "/p/together/notices",
+    "notices-member": "/p/looks/notices",
+    "saved-view": "/p/together/memory?agent=support&type=fix",
+    "save-view": "/p/together/memory?type=fix",
     "filtered": "/p/kinds/memory/filtered",
     "filtered-empty": "/p/unheard/memory/filtered",
 }
@@ -76,7 +111,7 @@ BAR = 743
 
 def addresses(house: House) -> dict[str, str]:
     found = {name: house.looks[name] for name in (*CARDS, *OTHERS)} | PAGES
-    for panel in ("edit", "reject", "scope"):
+    for panel in ("edit", "reject", "note", "scope", "later", "same"):
         found[f"panel-{panel}"] = f"{house.looks['promise']}&panel={panel}"
     return {name: address for name, address in found.items() if re.search(ONLY, name)}
 
