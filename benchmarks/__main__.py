@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks import brief, distill
+from benchmarks import brief, distill, review
 from benchmarks.server import data_folder
 
-JOBS: dict[str, Callable[..., dict[str, object]]] = {"brief": brief.run, "distill": distill.run}
+JOBS: dict[str, Callable[..., dict[str, object]]] = {"brief": brief.run, "distill": distill.run, "review": review.run}
 
 
 def main(arguments: Sequence[str]) -> int:

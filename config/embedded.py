@@ -57,6 +57,10 @@ OPTIONS = {
     "max_connections": "100",
     "shared_buffers": "128MB",
     "wal_level": "replica",
+    # Every statement is a short one that somebody waits for: to start a second process for it, or to compile it, took
+    # longer than to run it.
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # What people and agents wrote must not survive in a log after it was erased. At level `log` no statement's error

@@ -108,6 +108,10 @@ class Subject(models.Model):
     class Meta:
         ordering = ["entity_type", "pk"]
         constraints = [models.UniqueConstraint(fields=["project", "lookup_hmac"], name="subject_once")]
+        # Few: looked through as a list, never beside each fact.
+        indexes = [
+            models.Index(fields=["project"], condition=models.Q(frozen_at__isnull=False), name="subject_frozen")
+        ]
 
     def __str__(self) -> str:
         return f"{self.entity_type}:{self.entity_id}"

@@ -1,4 +1,4 @@
-"""How many cards wait, counted up to a cap: past it nobody reads the number, and to count must not grow with the pile."""
+"""How many cards wait, counted up to a cap: past it nobody reads the number, and the count must not grow with it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ DUE_CAP = 1_000
 _WAITING = """
 SELECT p.id,
     (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
-        LIMIT %(cap)s::int) proposed),
+        LIMIT {cap}) proposed),
     (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
-        AND put_off_until > %(now)s::timestamptz LIMIT %(cap)s::int) later),
+        AND put_off_until > %(now)s::timestamptz LIMIT {cap}) later),
     (SELECT count(*) FROM (SELECT 1 FROM memory_fact f WHERE f.project_id = p.id AND f.status = 'approved'
         AND f.review_due_at <= %(now)s::timestamptz
         AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
         AND (f.put_off_until IS NULL OR f.put_off_until <= %(now)s::timestamptz)
-        AND (SELECT s.frozen_at FROM memory_subject s WHERE s.id = f.subject_id) IS NULL
-        LIMIT %(due_cap)s::int) due)
+        AND f.subject_id <> ALL (ARRAY(
+            SELECT id FROM memory_subject WHERE project_id = p.id AND frozen_at IS NOT NULL))
+        LIMIT {due_cap}) due)
 FROM unnest(%(projects)s::bigint[]) p(id)
-"""
+""".replace("{cap}", str(CAP)).replace("{due_cap}", str(DUE_CAP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,6 @@ def words(number: int, is_more: bool) -> str:
 
 def waiting(project_ids: Iterable[int], now: datetime) -> dict[int, Waiting]:
     """Project id → what waits there. One query."""
-    named = {"projects": list(project_ids), "now": now, "cap": CAP, "due_cap": DUE_CAP}
+    named = {"projects": list(project_ids), "now": now}
     found = rows(_WAITING, named) if named["projects"] else ()
     return {pk: Waiting(max(0, proposed - later), due) for pk, proposed, later, due in found}

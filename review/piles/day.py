@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from memory.models import Decision, Verb
@@ -16,13 +17,19 @@ from review.piles.reading import rows
 # 60 words of sentence and quote at an ordinary reading speed, and a moment to think.
 SECONDS_A_CARD = 15.0
 # Of a person's own pace: the last decisions, once there are enough of them; a longer gap was a break.
-LOOKED_AT, ENOUGH, LONGEST = 100, 10, timedelta(minutes=5)
+ENOUGH, LONGEST_SECONDS = 10, 300.0
 
 ENDS_A_CARD = (Verb.APPROVE, Verb.FIRST_YES, Verb.REJECT, Verb.PUT_OFF, Verb.MERGE, Verb.RECONFIRM, Verb.REMOVE)
 
-# An act on many ends as many cards; a question about a proposal and a live memory is one.
-_DONE = """
-SELECT coalesce(sum(greatest(cards, 1)), 0)::int FROM (
+# An act on many ends as many cards; a question about a proposal and a live memory is one. With it, how many more they
+# asked for, and when their last decisions were.
+_SAT = """
+SELECT coalesce(sum(greatest(cards, 1)), 0)::int, coalesce((
+        SELECT more FROM review_sitting
+        WHERE project_id = %(project)s::bigint AND person_id = %(person)s::bigint AND day = %(day)s::date), 0),
+    ARRAY(SELECT extract(epoch FROM at)::float8 FROM memory_decision
+        WHERE project_id = %(project)s::bigint AND person_id = %(person)s::bigint ORDER BY id DESC LIMIT 100)
+FROM (
     SELECT count(*) FILTER (
         WHERE before ->> 'status' = 'proposed' OR verb IN ('put off', 'reconfirm', 'first yes')) AS cards
     FROM memory_decision d
@@ -42,11 +49,30 @@ def bounds(project: Project, now: datetime) -> tuple[datetime, datetime]:
     return datetime.combine(today, time(), zone), datetime.combine(today + timedelta(days=1), time(), zone)
 
 
-def done_today(project: Project, person: Person, now: datetime) -> int:
-    """Cards this person ended since midnight in the project's zone, those taken back not counted. One query."""
+@dataclass(frozen=True, slots=True)
+class Sat:
+    """How far one person is today: cards ended (those taken back not counted), cards asked for beyond one sitting, and
+    how many seconds a card takes them: the median of their last gaps; before they have enough, 15 s."""
+
+    done: int
+    more: int
+    seconds_a_card: float
+
+
+def sat(project: Project, person: Person, now: datetime) -> Sat:
+    """One query."""
     start, end = bounds(project, now)
-    named = {"project": project.pk, "person": person.pk, "start": start, "end": end, "verbs": list(ENDS_A_CARD)}
-    return int(rows(_DONE, named)[0][0])
+    named = {
+        "project": project.pk,
+        "person": person.pk,
+        "start": start,
+        "end": end,
+        "day": start.date(),
+        "verbs": [verb.value for verb in ENDS_A_CARD],
+    }
+    done, more, moments = rows(_SAT, named)[0]
+    taken = gaps(moments)
+    return Sat(done, more, statistics.median(taken) if len(taken) >= ENOUGH else SECONDS_A_CARD)
 
 
 def decided_between(project: Project, person: Person, start: datetime, end: datetime):  # type: ignore[no-untyped-def]
@@ -61,34 +87,16 @@ def decided_today(project: Project, person: Person, now: datetime):  # type: ign
     return decided_between(project, person, *bounds(project, now))
 
 
-def more_today(project: Project, person: Person, now: datetime) -> int:
-    """How many cards beyond one sitting they asked for today."""
-    day = bounds(project, now)[0].date()
-    found = Sitting.objects.filter(project=project, person=person, day=day).values_list("more", flat=True)
-    return found.first() or 0
-
-
 def take_more(project: Project, person: Person, now: datetime) -> None:
     """Another sitting, counted from what is done by now."""
-    done = done_today(project, person, now)
+    done = sat(project, person, now).done
     Sitting.objects.update_or_create(
         project=project, person=person, day=bounds(project, now)[0].date(), defaults={"more": done}
     )
 
 
-def seconds_a_card(project: Project, person: Person) -> float:
-    """How long this person takes for a card: the median of their last gaps; before they have enough, 15 s."""
-    taken = gaps(list(_moments(project, person)))
-    return statistics.median(taken) if len(taken) >= ENOUGH else SECONDS_A_CARD
-
-
-def gaps(moments: list[datetime]) -> list[float]:
-    """Seconds between one act and the next, breaks left out. Decisions of one act have one moment."""
+def gaps(moments: Sequence[float]) -> list[float]:
+    """Seconds between one act and the next, breaks left out; `moments` are seconds since some time. Decisions of one
+    act have one moment."""
     ordered = sorted(set(moments))
-    pairs = itertools.pairwise(ordered)
-    return [(after - before).total_seconds() for before, after in pairs if after - before <= LONGEST]
-
-
-def _moments(project: Project, person: Person) -> Any:
-    latest = Decision.objects.filter(project=project, person=person).order_by("-pk")
-    return latest.values_list("at", flat=True)[:LOOKED_AT]
+    return [after - before for before, after in itertools.pairwise(ordered) if after - before <= LONGEST_SECONDS]

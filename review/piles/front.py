@@ -7,13 +7,13 @@ while it waits, so it comes by what it is worth (memory/worth.py); those of a su
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from memory import served
-from projects.models import Agent
 from review.piles import samples
 from review.piles.reading import rows
 
@@ -43,8 +43,9 @@ _PARTS = {
             SELECT id FROM memory_subject WHERE project_id = %(project)s::bigint AND frozen_at IS NOT NULL))""",
     "{live}": """f.status = 'approved' AND f.review_due_at <= %(now)s::timestamptz
         AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)""",
-    "{readers of f}": "CASE WHEN f.everyone THEN %(agents)s::int ELSE cardinality(f.agent_ids) END",
-    "{readers of r}": "CASE WHEN r.everyone THEN %(agents)s::int ELSE cardinality(r.agent_ids) END",
+    "{readers of f}": "CASE WHEN f.everyone THEN {agents} ELSE cardinality(f.agent_ids) END",
+    "{readers of r}": "CASE WHEN r.everyone THEN {agents} ELSE cardinality(r.agent_ids) END",
+    "{agents}": "(SELECT count(*) FROM projects_agent WHERE project_id = %(project)s::bigint AND archived_at IS NULL)",
 }
 
 # (id, the live memory it is about, misled, stale, readers, is it new here)
@@ -53,24 +54,24 @@ _URGENT = """
     {readers of f}, false
 FROM (
     SELECT fact_id, verdict, at FROM memory_feedback
-    WHERE project_id = %(project)s::bigint AND verdict IN ('misled', 'stale') ORDER BY at DESC LIMIT %(complaints)s::int
+    WHERE project_id = %(project)s::bigint AND verdict IN ('misled', 'stale') ORDER BY at DESC LIMIT {complaints}
 ) c JOIN memory_fact f ON f.id = c.fact_id
 WHERE {live} AND {waits} AND c.at >= coalesce(f.confirmed_at, f.approved_at) GROUP BY f.id)
 UNION ALL
 (SELECT f.id, f.id, 0, 0, {readers of f}, false FROM memory_fact f
-WHERE f.project_id = %(project)s::bigint AND {live} AND {waits} ORDER BY f.review_due_at, f.id LIMIT %(most)s::int)
+WHERE f.project_id = %(project)s::bigint AND {live} AND {waits} ORDER BY f.review_due_at, f.id LIMIT {most})
 UNION ALL
 (SELECT f.id, r.id, 0, 0, {readers of r}, f.piled_at IS NULL
 FROM memory_fact f JOIN memory_fact r ON r.id = f.related_id
 WHERE f.project_id = %(project)s::bigint AND f.status = 'proposed' AND f.relation = 'conflicts'
     AND r.status = 'approved' AND (r.expires_at IS NULL OR r.expires_at > %(now)s::timestamptz) AND {waits}
-ORDER BY f.worth DESC, f.id LIMIT %(most)s::int)
+ORDER BY f.worth DESC, f.id LIMIT {most})
 """
 
 _BY_WORTH = """
 SELECT f.id, f.piled_at IS NULL FROM memory_fact f
 WHERE f.project_id = %(project)s::bigint AND f.status = 'proposed' AND {waits}
-ORDER BY f.worth DESC, f.id LIMIT %(most)s::int
+ORDER BY f.worth DESC, f.id LIMIT {most}
 """
 
 _OF_OPEN_SESSIONS = """
@@ -78,33 +79,62 @@ WITH open AS (
     SELECT id FROM memory_session
     WHERE project_id = %(project)s::bigint AND status = 'open' AND kind = 'run'
         AND last_seen_at >= %(since)s::timestamptz
-    ORDER BY last_seen_at DESC, id DESC LIMIT %(open)s::int
+    ORDER BY last_seen_at DESC, id DESC LIMIT {open}
 ), about AS (SELECT DISTINCT subject_id FROM memory_sessionsubject WHERE session_id IN (SELECT id FROM open))
 SELECT best.id, best.new FROM about CROSS JOIN LATERAL (
     SELECT f.id, f.worth, f.piled_at IS NULL AS new FROM memory_fact f
     WHERE f.subject_id = about.subject_id AND f.status = 'proposed' AND {waits}
-    ORDER BY f.worth DESC, f.id LIMIT %(most)s::int
-) best ORDER BY best.worth DESC, best.id LIMIT %(most)s::int
+    ORDER BY f.worth DESC, f.id LIMIT {most}
+) best ORDER BY best.worth DESC, best.id LIMIT {most}
 """
 
-_ASSIGNED = """
-SELECT a.fact_id, a.person_id, f.status = 'proposed', f.piled_at IS NULL
+# What others have to do with: leased by them, put before this person or another, said yes to by this person before.
+_BESIDE = """
+(SELECT 'lease', l.fact_id, false, false FROM review_lease l
+WHERE l.project_id = %(project)s::bigint AND l.until > %(now)s::timestamptz AND l.person_id <> %(person)s::bigint)
+UNION ALL
+(SELECT 'yes', f.id, true, false FROM memory_fact f
+WHERE f.first_yes_by_id = %(person)s::bigint AND f.project_id = %(project)s::bigint AND f.status = 'proposed')
+UNION ALL
+(SELECT CASE WHEN a.person_id = %(person)s::bigint THEN 'mine' ELSE 'other' END, f.id, f.status = 'proposed',
+    f.piled_at IS NULL
 FROM review_assignment a JOIN memory_fact f ON f.id = a.fact_id
 WHERE a.project_id = %(project)s::bigint AND (f.status = 'proposed' OR ({live})) AND {waits}
     AND (f.confirmed_at IS NULL OR f.confirmed_at < a.at) AND f.first_yes_by_id IS DISTINCT FROM a.person_id
-ORDER BY a.at, a.id LIMIT 1000
+ORDER BY a.at, a.id LIMIT 1000)
 """
 
 
-def front(project_id: int, person_id: int, room: int, passed_over: Iterable[int], now: datetime) -> list[Place]:
-    """The first `room` cards for this person. `passed_over` are ids that others look at now. Six queries."""
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What other people have to do with the cards: `mine` were put before this person, `looked_at` others are on now,
+    `skipped` is all that is not this person's to decide at the moment."""
+
+    mine: tuple[Place, ...]
+    looked_at: frozenset[int]
+    skipped: frozenset[int]
+
+
+def beside(project_id: int, person_id: int, now: datetime) -> Beside:
+    """One query."""
+    mine, looked_at, skipped = [], set(), set()
+    for what, pk, is_proposal, is_new in _read(_BESIDE, {"project": project_id, "person": person_id, "now": now}):
+        if what == "mine":
+            mine.append(Place(pk, is_proposal, is_proposal and is_new))
+            continue
+        skipped.add(pk)
+        if what == "lease":
+            looked_at.add(pk)
+    return Beside(tuple(mine), frozenset(looked_at), frozenset(skipped))
+
+
+def front(project_id: int, room: int, others: Beside, now: datetime) -> list[Place]:
+    """The first `room` cards for this person. Five queries."""
     if room <= 0:
         return []
-    named = {"project": project_id, "now": now}
-    mine, others = _assigned(person_id, _read(_ASSIGNED, named))
-    skipped = set(passed_over) | others
+    skipped = others.skipped
     chosen: dict[int, Place] = {}
-    for place in _in_order(project_id, mine, room + len(skipped), now):
+    for place in _in_order(project_id, others.mine, room + len(skipped), now):
         if place.pk not in skipped:
             chosen.setdefault(place.pk, place)
         if len(chosen) == room:
@@ -115,39 +145,24 @@ def front(project_id: int, person_id: int, room: int, passed_over: Iterable[int]
 def _in_order(project_id: int, mine: Sequence[Place], most: int, now: datetime) -> Iterator[Place]:
     """All sorts, one behind the other; each is asked for only when the ones before did not suffice."""
     yield from mine
-    drawn = samples.drawn_in(project_id)
+    drawn = samples.drawn_in(project_id, now)
     urgent = [place for place in _urgent(project_id, now) if place.pk not in drawn]
     yield from urgent
     # What stands further up already is read once more here and left out.
-    named = {"project": project_id, "now": now, "most": most + len(mine) + len(urgent)}
-    opened = {**named, "since": now - OPEN_FOR, "open": OPEN_SESSIONS}
-    of_open = [Place(pk, True, new) for pk, new in _read(_OF_OPEN_SESSIONS, opened)]
-    yield from samples.woven(_proposals(of_open, named), [Place(pk, False) for pk in drawn])
+    named = {"project": project_id, "now": now, "since": now - OPEN_FOR}
+    most += len(mine) + len(urgent)
+    of_open = [Place(pk, True, new) for pk, new in _read(_OF_OPEN_SESSIONS, named, most)]
+    yield from samples.woven(_proposals(of_open, named, most), [Place(pk, False) for pk in drawn])
 
 
-def _proposals(of_open: Sequence[Place], named: dict[str, Any]) -> Iterator[Place]:
+def _proposals(of_open: Sequence[Place], named: dict[str, Any], most: int) -> Iterator[Place]:
     yield from of_open
-    named = {**named, "most": named["most"] + len(of_open)}
-    yield from (Place(pk, True, new) for pk, new in _read(_BY_WORTH, named))
-
-
-def _assigned(person_id: int, found: Iterable[Sequence[object]]) -> tuple[list[Place], set[int]]:
-    """(what was put before this person, what was put before others)."""
-    mine: list[Place] = []
-    others: set[int] = set()
-    for pk, whose, is_proposal, is_new in found:
-        if whose == person_id:
-            mine.append(Place(int(str(pk)), bool(is_proposal), bool(is_proposal and is_new)))
-        else:
-            others.add(int(str(pk)))
-    return mine, others
+    yield from (Place(pk, True, new) for pk, new in _read(_BY_WORTH, named, most + len(of_open)))
 
 
 def _urgent(project_id: int, now: datetime) -> list[Place]:
-    """What agents have and what may be wrong, by reach × severity. Three queries."""
-    named: dict[str, Any] = {"project": project_id, "now": now, "most": LOOKED_AT, "complaints": COMPLAINTS_LOOKED_AT}
-    named["agents"] = Agent.objects.filter(project_id=project_id, archived_at__isnull=True).count()
-    found = _read(_URGENT, named)
+    """What agents have and what may be wrong, by reach × severity. Two queries."""
+    found = _read(_URGENT, {"project": project_id, "now": now}, LOOKED_AT)
     lately = served.lately_of(project_id, {live for _, live, *_ in found}, now)
     scores: dict[int, float] = {}
     places: dict[int, Place] = {}
@@ -170,7 +185,15 @@ def severity(misled: int, stale: int, *, is_conflict: bool = False) -> float:
     return CONFLICT if is_conflict else DUE
 
 
-def _read(sql: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-    for name, part in _PARTS.items():
+def _read(sql: str, named: dict[str, Any], most: int = 0) -> Sequence[tuple[Any, ...]]:
+    # Rounded up, so that a handful of statements serves every length.
+    return rows(_written(sql, -(-most // 100) * 100), named)
+
+
+@lru_cache(maxsize=256)
+def _written(sql: str, most: int) -> str:
+    """The statement with its parts and its limits, which a plan has to know."""
+    limits = {"{most}": str(most), "{complaints}": str(COMPLAINTS_LOOKED_AT), "{open}": str(OPEN_SESSIONS)}
+    for name, part in (_PARTS | limits).items():
         sql = sql.replace(name, part)
-    return rows(sql, named)
+    return sql

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from memory.models import Fact
 from projects.models import Project
-from review.piles import samples
+from review.deciding import sampling
 
 PAGE = 50
 SOON = timedelta(days=7)
@@ -45,7 +45,7 @@ def proposals(project: Project, left: Collection[int], after: int | None, now: d
 def due(project: Project, after: int | None, now: datetime) -> Page:
     """Live memories that are asked about by the end of the next week, the longest due first; today's pile included."""
     live = Fact.objects.filter(project=project).live(now).filter(review_due_at__lte=now + SOON)
-    live = live.exclude(samples.IS_OPEN).select_related("subject", "approved_by", "sample__rule_by").defer("search")
+    live = live.exclude(sampling.IS_OPEN).select_related("subject", "approved_by", "sample__rule_by").defer("search")
     anchor = Fact.objects.filter(project=project, pk=after).only("review_due_at").first() if after else None
     if anchor is not None and anchor.review_due_at is not None:
         later = Q(review_due_at__gt=anchor.review_due_at) | Q(review_due_at=anchor.review_due_at, pk__gt=anchor.pk)
@@ -56,7 +56,7 @@ def due(project: Project, after: int | None, now: datetime) -> Page:
 def due_soon(project: Project, now: datetime) -> int:
     """How many are asked about by the end of the next week, up to 1,000."""
     live = Fact.objects.filter(project=project).live(now).filter(review_due_at__lte=now + SOON)
-    live = live.exclude(samples.IS_OPEN)
+    live = live.exclude(sampling.IS_OPEN)
     return live[:SOON_CAP].count()
 
 

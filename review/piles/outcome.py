@@ -22,11 +22,11 @@ MOST_DECISIONS = 1_000
 NAMED = 3
 
 _BRIEFS = """
-SELECT count(*) FILTER (WHERE at >= %(since)s AND NOT unchanged AND fact_ids && %(facts)s::bigint[]),
-    min(at) > %(since)s AND count(*) >= %(most)s
+SELECT count(*) FILTER (WHERE at >= %(since)s::timestamptz AND NOT unchanged AND fact_ids && %(facts)s::bigint[]),
+    min(at) > %(since)s::timestamptz AND count(*) >= %(most)s::int
 FROM (
-    SELECT at, unchanged, fact_ids FROM memory_briefserved WHERE project_id = %(project)s
-    ORDER BY id DESC LIMIT %(most)s
+    SELECT at, unchanged, fact_ids FROM memory_briefserved WHERE project_id = %(project)s::bigint
+    ORDER BY id DESC LIMIT %(most)s::int
 ) latest
 """
 
@@ -66,7 +66,7 @@ def today(project: Project, person: Person, now: datetime) -> Today:
     for to_all, agent_ids in goes_to:
         everyone, ids = everyone or to_all, ids | set(agent_ids)
     agents = Agent.objects.filter(project=project, pk__in=ids, archived_at__isnull=True).order_by("slug", "pk")
-    seconds = sum(day.gaps([one.at for one in ended]))
+    seconds = sum(day.gaps([one.at.timestamp() for one in ended]))
     return Today(
         words=_words(counts),
         approved=len(approved),

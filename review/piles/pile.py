@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from django.utils.functional import cached_property
-
 from memory import short_ids
 from memory.models import Fact, Status
 from projects.models import Membership, Person, Project
-from review.deciding.leases import held_by_others
 from review.deciding.policy import Policy
-from review.deciding.second_person import waiting_for_another
 from review.piles import day, samples
 from review.piles.counts import Waiting, waiting
-from review.piles.front import Place, front
+from review.piles.front import Place, beside, front
 
 # What a card reads of each memory.
 SHOWN = ("subject", "proposed_by_agent", "proposed_by", "approved_by", "related__approved_by")
@@ -29,8 +25,6 @@ class Pile:
     `left` are ids, the first on top. `looked_at` counts cards that others are on, which are passed over.
     """
 
-    project: Project
-    person: Person
     sitting: int
     done: int
     room: int
@@ -38,31 +32,31 @@ class Pile:
     looked_at: int
     card: Fact | None
     left: tuple[int, ...]
+    seconds_a_card: float
 
     @classmethod
     def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
         """The pile with the card `wanted` (a fact's id) on top when it can be decided, else the first.
 
-        About twelve queries, none of which grows with what waits. Cards that lie in a pile for the first time are
+        About nine queries, none of which grows with what waits. Cards that lie in a pile for the first time are
         marked: from then on their days count.
         """
         sitting = Policy.of(project).sitting
-        done = day.done_today(project, person, now)
-        room = max(0, sitting + day.more_today(project, person, now) - done)
-        taken = held_by_others(project, person, now)
-        places = front(project.pk, person.pk, room, taken | waiting_for_another(project, person), now)
+        sat = day.sat(project, person, now)
+        room = max(0, sitting + sat.more - sat.done)
+        others = beside(project.pk, person.pk, now)
+        places = front(project.pk, room, others, now)
         _mark(places, now)
         left = tuple(place.pk for place in places)
         return cls(
-            project=project,
-            person=person,
             sitting=sitting,
-            done=done,
+            done=sat.done,
             room=room,
             open=waiting([project.pk], now)[project.pk],
-            looked_at=len(taken),
+            looked_at=len(others.looked_at),
             card=_card(project, wanted, left, now),
             left=left,
+            seconds_a_card=sat.seconds_a_card,
         )
 
     @property
@@ -95,11 +89,10 @@ class Pile:
             return 0
         return self.sitting if self.open.is_capped else min(self.sitting, self.open.total - self.looked_at)
 
-    @cached_property
+    @property
     def minutes_left(self) -> int:
-        """At this person's own pace, as far as it is known. A query."""
-        seconds = day.seconds_a_card(self.project, self.person)
-        return max(1, round(len(self.left) * seconds / 60))
+        """At this person's own pace, as far as it is known."""
+        return max(1, round(len(self.left) * self.seconds_a_card / 60))
 
     @property
     def next_id(self) -> str:
@@ -118,9 +111,10 @@ class Pile:
 
 
 def left_today(membership: Membership, now: datetime) -> int:
-    """How many cards lie before this person today: the number in the bar of every page. Three queries."""
-    project, person = membership.project, membership.person
-    room = Policy.of(project).sitting + day.more_today(project, person, now) - day.done_today(project, person, now)
+    """How many cards lie before this person today: the number in the bar of every page. Two queries."""
+    project = membership.project
+    sat = day.sat(project, membership.person, now)
+    room = Policy.of(project).sitting + sat.more - sat.done
     return max(0, min(room, waiting([project.pk], now)[project.pk].total))
 
 

@@ -21,11 +21,9 @@ EVERY = 3
 MOST = 200
 
 One = TypeVar("One")
-# Of memories: whether it lies in the pile as a new card.
-IS_OPEN = Exists(Sample.objects.filter(fact=OuterRef("pk"), drawn=True, verdict=""))
 
 
-def drawn_in(project_id: int) -> list[int]:
+def drawn_in(project_id: int, now: datetime) -> list[int]:
     """Ids of the memories that were drawn and not looked at yet, the first drawn on top. One query off an index.
 
     One that an agent complained of is no new card any more: it comes as a complaint.
@@ -35,9 +33,8 @@ def drawn_in(project_id: int) -> list[int]:
         verdict__in=[Verdict.MISLED, Verdict.STALE],
         at__gte=OuterRef("fact__approved_at"),
     )
-    found = Sample.objects.filter(project=project_id, drawn=True, verdict="", fact__status=Status.APPROVED)
-    waits = found.filter(fact__review_due_at__isnull=False).exclude(Exists(against))
-    return list(waits.order_by("pk").values_list("fact_id", flat=True)[:MOST])
+    found = Sample.objects.filter(project=project_id, drawn=True, verdict="", fact__in=Fact.objects.due_for_review(now))
+    return list(found.exclude(Exists(against)).order_by("pk").values_list("fact_id", flat=True)[:MOST])
 
 
 def woven(proposals: Iterable[One], drawn: Iterable[One]) -> Iterator[One]:
