@@ -17,6 +17,7 @@ from review.finding.asked import Asked
 from review.finding.facts import Hit
 
 SHOWN = 8
+NAME_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def find(memberships: Sequence[Membership], asked: Asked, now: datetime) -> Foun
     if asked.is_empty or not projects:
         return Found()
     hits = facts.find(projects, [pk for prefix, pk in asked.ids if prefix == "f"], asked.sentences, now)
+    # A name of seven words is a sentence; to look for it among names takes as long as the rest.
+    is_name = len(asked.name.split()) <= NAME_WORDS
     fitting = tuple(hit for hit in hits if hit.fits)
     briefs: dict[int, int] = {}
     for project_id in {hit.fact.project_id for hit in hits}:
@@ -59,8 +62,8 @@ def find(memberships: Sequence[Membership], asked: Asked, now: datetime) -> Foun
     return Found(
         facts=fitting,
         alike=tuple(hit for hit in hits if not hit.fits),
-        subjects=tuple(_subjects(projects, asked.name)),
-        sessions=tuple(_sessions(projects, asked)),
+        subjects=tuple(_subjects(projects, asked.name if is_name else "")),
+        sessions=tuple(_sessions(projects, asked, asked.name if is_name else "")),
         served=tuple(_briefs(projects, asked)),
         agents=tuple(_agents(projects, asked.name)),
         keys=tuple(_keys(projects, asked.key_prefix)),
@@ -84,16 +87,16 @@ def _subjects(projects: Sequence[int], name: str) -> Sequence[Subject]:
     return [*exact, *more.select_related("project").order_by("-pk")[: max(0, SHOWN - len(exact))]]
 
 
-def _sessions(projects: Sequence[int], asked: Asked) -> Sequence[Session]:
+def _sessions(projects: Sequence[int], asked: Asked, name: str) -> Sequence[Session]:
     named = Session.objects.filter(project__in=projects).select_related("project", "agent")
     pks = [pk for prefix, pk in asked.ids if prefix == "s"]
     found = list(named.filter(pk__in=pks)) if pks else []
-    if len(asked.name) < 3:
+    if len(name) < 3:
         return found
     agents = Agent.objects.filter(project__in=projects).values("pk")
-    exact = named.filter(agent__in=agents, external_id=asked.name).exclude(pk__in=pks).order_by("-pk")
+    exact = named.filter(agent__in=agents, external_id=name).exclude(pk__in=pks).order_by("-pk")
     found += exact[:SHOWN]
-    part = named.filter(external_id__icontains=asked.name).exclude(pk__in=[one.pk for one in found])
+    part = named.filter(external_id__icontains=name).exclude(pk__in=[one.pk for one in found])
     return [*found, *part.order_by("-last_seen_at", "-pk")[: max(0, SHOWN - len(found))]]
 
 

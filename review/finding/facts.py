@@ -1,7 +1,7 @@
 """Memories by a pasted sentence: as they read now, as they read once, and as a brief printed them.
 
-The longest words are looked for in all memories of the reader's projects; how well each fits is weighed here, where
-quotes, dashes and case are folded. A memory fits where every word that was asked for stands in it. One word off
+Words are looked for in all memories of the reader's projects; how well each fits is weighed here, where quotes, dashes
+and case are folded. A memory fits where every word that was asked for stands in it. One word off
 may be another memory (a number, a "not"), so it comes apart, behind those that fit.
 """
 
@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from django.db.models import Case, IntegerField, Q, Value, When
+from django.db import connections
+from django.db.models import Q
 
 from memory import short_ids
 from memory.models import BriefServed, Decision, Fact, Status
 from review.finding.asked import bare, folded, words_of
 
 SHOWN = 20
-CANDIDATES = 200
-TELLING_WORDS = 6
-# A sentence of fewer telling words finds too much by one half of them, and a paste of many sentences takes too long.
+CANDIDATES = 100
+WORDS = 40
+# A sentence of fewer words finds too much when one of them may be missing.
 LEAST_TO_HALVE = 4
-MOST_TO_HALVE = 4
+TELLING_WORDS = 6
 # How far back printed briefs are read for a line that no memory and no earlier wording holds.
-BRIEFS_READ = 3_000
+BRIEFS_READ = 1_000
 EARLIER_READ = 500
 _NAMED = re.compile(r"- \[(f-[0-9a-z]{6,13})\] ([^\n]*)")
 
@@ -59,10 +60,14 @@ def find(projects: Sequence[int], ids: Sequence[int], sentences: Sequence[str], 
     for fact in _facts(projects).filter(pk__in=ids) if ids else ():
         _keep(hits, Hit(fact, EXACT, _is_live(fact, now), by_id=True))
     asked = [(sentence, words_of(sentence)) for sentence in sentences]
-    for fact in _by_words(projects, asked):
+    lexemes = [found for found in map(_lexemes, (words for _, words in asked)) if found]
+    for fact in _by_words(projects, [_all(found) for found in lexemes]):
         _keep(hits, Hit(fact, _best(asked, fact.text), _is_live(fact, now)))
-    for fact, was in _by_earlier_words(projects, asked):
+    for fact, was in _by_earlier_words(projects, asked, [_all(found) for found in lexemes]):
         _keep(hits, Hit(fact, _best(asked, was), _is_live(fact, now), was=was))
+    if not any(hit.fits and hit.is_live for hit in hits.values()):
+        for fact in _by_words(projects, [_half(found) for found in lexemes if len(found) >= LEAST_TO_HALVE]):
+            _keep(hits, Hit(fact, _best(asked, fact.text), _is_live(fact, now)))
     if not any(hit.fits for hit in hits.values()):
         for fact in _by_letters(projects, sentences):
             _keep(hits, Hit(fact, INSIDE, _is_live(fact, now)))
@@ -117,61 +122,70 @@ def _is_live(fact: Fact, now: datetime) -> bool:
 
 # By the words of today's text -----------------------------------------------------------------------------------------
 
-
-def _by_words(projects: Sequence[int], asked: Sequence[Pair]) -> Iterable[Fact]:
-    """Memories that hold the longest words of a sentence, or at least one half of them: one word may be off.
-
-    Looked for as letters, not in the search vector: its parser takes a curly quote for a letter of the word before it,
-    and row security forbids its index to the pages anyway. 100,000 memories take some 60 ms.
-    """
-    whole, half = Q(), Q()
-    for _, words in asked:
-        longest = _longest(words)
-        if longest:
-            whole |= _holding("text", longest)
-        if len(longest) >= LEAST_TO_HALVE and len(asked) <= MOST_TO_HALVE:
-            half |= _holding("text", longest[::2]) | _holding("text", longest[1::2])
-    if not whole:
-        return []
-    is_whole = Case(When(whole, then=Value(1)), default=Value(0), output_field=IntegerField())
-    is_live = Case(When(status=Status.APPROVED, then=Value(1)), default=Value(0), output_field=IntegerField())
-    found = _facts(projects).filter(whole | half).order_by(is_whole.desc(), is_live.desc(), "-pk")
-    return list(found[:CANDIDATES])
+# The words as the indexes hold them, in order.
+_WORDS = "SELECT lexeme FROM unnest(countersign_words(%(words)s)) ORDER BY positions[1], lexeme"
+_FACTS = "SELECT countersign_find_facts(%(query)s, %(most)s)"
+_REWORDED = "SELECT countersign_find_reworded(%(query)s, %(most)s)"
 
 
-def _longest(words: Sequence[str]) -> list[str]:
-    """The words that tell most, the longest first."""
-    return sorted(dict.fromkeys(words), key=len, reverse=True)[:TELLING_WORDS]
+def _by_words(projects: Sequence[int], queries: Sequence[str]) -> Iterable[Fact]:
+    """Row security lets the pages use no index of words: a function of the database does, and sees what its caller may
+    see (memory.migrations.0013)."""
+    query = " | ".join(queries)
+    return list(_facts(projects).filter(pk__in=_called(_FACTS, query, CANDIDATES))) if query else []
 
 
-def _holding(field: str, words: Sequence[str]) -> Q:
-    """Holds all of these words, as letters: a paste may begin or end in the middle of one."""
-    held = Q()
-    for word in words:
-        held &= Q(**{f"{field}__icontains": word})
-    return held
+def _called(sql: str, query: str, most: int) -> list[int]:
+    with connections[Fact.objects.db].cursor() as cursor:
+        cursor.execute(sql, {"query": query, "most": most})
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _lexemes(words: Sequence[str]) -> list[str]:
+    """These words as a tsquery writes them; the last one may go on, for a paste may end in the middle of a word."""
+    with connections[Fact.objects.db].cursor() as cursor:
+        cursor.execute(_WORDS, {"words": " ".join(words)})
+        found = [_quoted(lexeme) for (lexeme,) in cursor.fetchall()][:WORDS]
+    return [*found[:-1], f"{found[-1]}:*"] if found else []
+
+
+def _all(lexemes: Sequence[str]) -> str:
+    """All of them; without the first, which may be the end of a word that was cut."""
+    ways = [lexemes, lexemes[1:]] if len(lexemes) > 2 else [lexemes]
+    return " | ".join(f"({' & '.join(way)})" for way in ways)
+
+
+def _half(lexemes: Sequence[str]) -> str:
+    """One half or the other: whatever one word is off, one half has it not."""
+    middle = len(lexemes) // 2
+    return f"({' & '.join(lexemes[:middle])}) | ({' & '.join(lexemes[middle:])})"
+
+
+def _quoted(lexeme: str) -> str:
+    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _by_letters(projects: Sequence[int], sentences: Sequence[str]) -> Iterable[Fact]:
-    """By a key, and by signs alone."""
+    """By a part of a word: scripts without spaces, keys, signs alone. Letter by letter, so nothing for a sentence."""
     for sentence in sentences[:1]:
-        apart = _facts(projects).filter(Q(text__icontains=sentence) | Q(key__icontains=sentence))
+        if len(words_of(sentence)) >= LEAST_TO_HALVE:
+            return
+        apart = _facts(projects).filter(Q(text__contains=sentence) | Q(key__contains=sentence))
         yield from apart.order_by("-pk")[:SHOWN]
 
 
 # By what was said before ----------------------------------------------------------------------------------------------
 
 
-def _by_earlier_words(projects: Sequence[int], asked: Sequence[Pair]) -> Iterable[tuple[Fact, str]]:
+def _by_earlier_words(
+    projects: Sequence[int], asked: Sequence[Pair], queries: Sequence[str]
+) -> Iterable[tuple[Fact, str]]:
     """Memories whose wording was another one once: what agents were told then may be what was pasted."""
-    told = Q()
-    for _, words in asked:
-        if words:
-            told |= _holding("before__text", _longest(words))
-    if not told:
+    query = " | ".join(queries)
+    if not query:
         return
-    reworded = Decision.objects.filter(told, project__in=projects, before__has_key="text").order_by("-pk")
-    rows = list(reworded.values_list("fact_id", "before__text")[:EARLIER_READ])
+    reworded = Decision.objects.filter(pk__in=_called(_REWORDED, query, EARLIER_READ)).order_by("-pk")
+    rows = list(reworded.filter(project__in=projects).values_list("fact_id", "before__text"))
     facts = {fact.pk: fact for fact in _facts(projects).filter(pk__in={pk for pk, _ in rows})} if rows else {}
     for pk, was in rows:
         if pk in facts and _best(asked, was):
@@ -186,7 +200,10 @@ def _by_printed_line(projects: Sequence[int], asked: Sequence[Pair]) -> Iterable
     for sentence, words in asked[:2]:
         if len(words) < 2:
             continue
-        found = briefs.filter(_holding("text", _longest(words)), pk__gt=since).values_list("text", flat=True)
+        held = Q()
+        for word in sorted(dict.fromkeys(words), key=len)[-TELLING_WORDS:]:
+            held &= Q(text__icontains=word)
+        found = briefs.filter(held, pk__gt=since).values_list("text", flat=True)
         for text in found[:SHOWN]:
             for named, line in _NAMED.findall(text):
                 pk = short_ids.decode(named)
