@@ -14,6 +14,7 @@ from memory.types import type_of
 from projects import audit
 from projects.models import Person
 from review.cards.flags import SENTENCE_LIMIT
+from review.cards.risk import Risk, risks_of
 from review.cards.served_value import unsaid
 from review.deciding.consequences import follow
 from review.deciding.decisions import BadDecision, refuse_untrue
@@ -22,6 +23,7 @@ from review.deciding.undoing import act_on_many
 # Why a line is left for its own card; the words stand on the page.
 ONE_BY_ONE = {
     "related": "stands against something known",
+    "two": "takes two people",
     "flagged": "holds personal data",
     "one_by_one": "is of a type that is reviewed one by one",
     "unsaid": "holds more than its sentence says",
@@ -67,7 +69,8 @@ def lines_of(session: Session) -> list[Line]:
         .distinct()
     )
     found = {fact.pk: fact for fact in waiting}
-    return [Line(fact, _why_not_together(fact)) for fact in found.values()]
+    risks = risks_of(found.values())
+    return [Line(fact, _why_not_together(fact, risks.get(fact.pk))) for fact in found.values()]
 
 
 def approve_together(session: Session, person: Person, chosen: set[int], now: datetime) -> Approved:
@@ -107,9 +110,11 @@ def approve_together(session: Session, person: Person, chosen: set[int], now: da
     return Approved(count, left, batch)
 
 
-def _why_not_together(fact: Fact) -> str:
+def _why_not_together(fact: Fact, risk: Risk | None) -> str:
     if fact.relation:
         return "related"
+    if risk is not None and risk.needs_two:
+        return "two"
     if fact.findings:
         return "flagged"
     if type_of(fact.type, fact.project.types).one_by_one and fact.type != "note":

@@ -60,8 +60,13 @@ class FactQuerySet(models.QuerySet["Fact"]):
         )
 
     def lay_in_pile(self, ids: Collection[int], now: datetime) -> int:
-        """These proposals lie in somebody's pile for the first time: their 30 days count from now."""
-        return self.filter(pk__in=ids, status=Status.PROPOSED, piled_at__isnull=True).update(piled_at=now)
+        """These proposals lie in somebody's pile for the first time: their 30 days count from now.
+
+        One that somebody decides at this moment is passed over until the next look: two people, each with a decision
+        in hand, would otherwise wait for one another here.
+        """
+        new = self.filter(pk__in=ids, status=Status.PROPOSED, piled_at__isnull=True)
+        return self.filter(pk__in=new.select_for_update(skip_locked=True).values("pk")).update(piled_at=now)
 
     def asking(self, now: datetime) -> Self:
         """Everything that a person is asked about: proposals that wait, and live memories that are due."""

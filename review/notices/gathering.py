@@ -11,13 +11,14 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import Count, F, Q
+from django.db.models.functions import Coalesce
 
 from memory.models import Fact, Feedback, Verdict
 from memory.models.lifetimes import due_at
 from memory.types import table
 from projects import tenancy
 from projects.models import Membership, Person, Project, Role
-from review.deciding import assigning
+from review.deciding import assigning, sampling
 from review.deciding.policy import Policy
 from review.models import Notice, NoticeKind, Webhook
 from review.notices import outbox
@@ -76,14 +77,19 @@ def digests(now: datetime) -> int:
     """One a day for each person, only when something waits for them; and one for each webhook."""
     told = 0
     lines: dict[int, dict[str, int]] = {}
+
+    def line_of(project: Project) -> dict[str, int]:
+        if project.pk not in lines:
+            lines[project.pk] = _line(project, now)
+        return lines[project.pk]
+
     for person, projects in _reviewers_in_the_morning(now).items():
         day = _local(now, _zone_of(person, projects)).date().isoformat()
         if Notice.objects.filter(person=person, kind=NoticeKind.DIGEST, about=day).exists():
             continue
         waits = []
         for project in projects:
-            line = dict(lines.setdefault(project.pk, _line(project, now)))
-            line["assigned"] = len(assigning.put_before_ids(project, person, now))
+            line = {**line_of(project), "assigned": len(assigning.put_before_ids(project, person, now))}
             if any(line[name] for name in COUNTED):
                 waits.append({"project": project.pk, **line})
         if waits:
@@ -94,10 +100,14 @@ def digests(now: datetime) -> int:
             told += len(Notice.objects.bulk_create([row], ignore_conflicts=True))
     for hook in Webhook.objects.select_related("project").order_by("pk"):
         local = _local(now, hook.project.timezone)
-        line = lines.setdefault(hook.project_id, _line(hook.project, now)) if _is_morning(local) else {}
+        day = local.date().isoformat()
+        mine = Notice.objects.filter(project=hook.project, person=None, kind=NoticeKind.DIGEST, about=day)
+        if not _is_morning(local) or mine.exists():
+            continue
+        line = line_of(hook.project)
         if any(line.get(name) for name in COUNTED):
             counts = {"lines": [{"project": hook.project_id, **line}]}
-            told += outbox.tell(hook.project, [], NoticeKind.DIGEST, local.date().isoformat(), counts, now)
+            told += outbox.tell(hook.project, [], NoticeKind.DIGEST, day, counts, now)
     return told
 
 
@@ -109,14 +119,17 @@ def _line(project: Project, now: datetime) -> dict[str, int]:
     """What waits in one project, whoever asks: counts, and the minutes of the next sitting. Two queries."""
     facts = Fact.objects.filter(project=project)
     waiting = facts.waiting(now).count()
-    against = Q(feedback__verdict__in=[Verdict.MISLED, Verdict.STALE]) & Q(feedback__at__gte=F("confirmed_at"))
+    stood_behind = Coalesce(F("confirmed_at"), F("approved_at"))
+    against = Q(feedback__verdict__in=[Verdict.MISLED, Verdict.STALE]) & Q(feedback__at__gte=stood_behind)
     due = facts.due_for_review(now).annotate(said=Count("feedback", filter=against))
     complained = sum(1 for said in due.values_list("said", flat=True) if said)
+    # What was drawn from "on arrival" lies there as a new card.
+    drawn = due.filter(sampling.IS_OPEN, said=0).count()
     cards = min(waiting + due.count(), Policy.of(project).sitting)
     return {
         "complaints": complained,
-        "still_true": due.count() - complained,
-        "waiting": waiting,
+        "still_true": due.count() - complained - drawn,
+        "waiting": waiting + drawn,
         "minutes": max(1, round(cards * SECONDS_A_CARD / 60)) if cards else 0,
     }
 

@@ -8,6 +8,7 @@ import pytest
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
+from memory.models import Fact
 from projects import tenancy
 from review.deciding import leases
 from review.models import Lease
@@ -84,3 +85,18 @@ def test_a_card_that_somebody_decides_at_this_moment_is_not_waited_for(cast: Cas
                 own.execute("SET LOCAL lock_timeout = '1ms'")
             leases.take(fact, cast.rita, now)
             assert leases.holder(fact, now) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_does_a_pile_wait_for_a_card_that_somebody_decides(cast: Cast, now: datetime) -> None:
+    with tenancy.project(cast.project.pk):
+        fact = factories.proposal(cast.project)
+        other = factories.proposal(cast.project, "Another.", key="user_preference:other")
+    with tenancy.system("worker", using="owner"), connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT 1 FROM memory_fact WHERE id = %s FOR UPDATE", [fact.pk])
+        with tenancy.project(cast.project.pk):
+            with connections["default"].cursor() as own:
+                own.execute("SET LOCAL lock_timeout = '1ms'")
+            assert Fact.objects.lay_in_pile([fact.pk, other.pk], now) == 1
+    with tenancy.project(cast.project.pk):
+        assert Fact.objects.lay_in_pile([fact.pk, other.pk], now) == 1
