@@ -21,7 +21,7 @@ from memory.models import (
     quote_hash,
 )
 from memory.models.subject import lookup_hmac
-from projects.models import Agent, AgentConfig, ApiKey, Membership, Person, Project, Role
+from projects.models import Agent, AgentConfig, ApiKey, Invitation, Membership, Person, Project, Role
 from review.models.assignment import Assignment
 from review.models.saved_view import SavedView
 from tests import factories
@@ -63,6 +63,12 @@ def hostile(slug: str, rita: Person, change: Callable[[str], str] = str) -> dict
     found["sessions/<str:short_id>"] += [f"/sessions/{short_ids.encode(talk.pk, 's')}" for talk in (one, session)]
     _decided(made, named, support, sales, facts, texts, found, one)
     _besides(made, rita, named, support, facts, texts, found)
+    subjects = Subject.objects.filter(project=made).order_by("pk").values_list("pk", flat=True)
+    found["p/<slug:slug>/subjects/<str:short_id>"] = [
+        f"/p/{slug}/subjects/{short_ids.encode(pk, 'c')}" for pk in subjects[1:30:7]
+    ]
+    _invitation, token = Invitation.objects.invite(made, f"{slug}-new@example.com", Role.VIEWER, named, NOW)
+    found["invitation/<str:token>"] = [f"/invitation/{token}"]
     return {"slug": slug, "addresses": found, "key": secret}
 
 
