@@ -40,7 +40,8 @@ def fact(request: HttpRequest, short_id: str) -> HttpResponse:
     audit.record(
         "fact.open", membership.person, project_id=found.project_id, object_kind="fact", object_ids=[found.pk], now=now
     )
-    view = card.build(found, membership, now, ON_PAGE)
+    # Opening this page is in the audit trail: nothing on it is shut.
+    view = card.build(found, membership, now, ON_PAGE, is_opened=True)
     is_live = found.is_current and (found.expires_at is None or found.expires_at > now)
     briefs = briefs_with(found)
     context = {
