@@ -68,7 +68,8 @@ def history(
         found.append(
             Step(
                 step,
-                verbs.get(step.verb, step.verb),
+                # A rule signs nothing: what stands there is its note.
+                _("Approved") if step.verb == Verb.APPROVE and not step.person_id else verbs.get(step.verb, step.verb),
                 reasons.get(step.reason, ""),
                 before,
                 after,
@@ -121,7 +122,7 @@ def _restore_words(what: str, state: dict[str, Any], names: dict[int, str]) -> s
 
 def _changes(step: Decision, names: dict[int, str]) -> list[str]:
     """What else moved with it, for people."""
-    said = []
+    said: list[str] = []
     before, after = step.before, step.after
     if not before:
         return said

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Q, Window
+from django.db.models import Exists, F, OuterRef, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils.crypto import salted_hmac
 
@@ -34,6 +34,9 @@ WEEK = timedelta(days=7)
 BACK_IN_THE_PILE = 30
 # Decisions of a type that are looked through for the last NEEDED memories: few are decided more than twice.
 _LOOKED_THROUGH = 3 * NEEDED
+
+# Of memories: whether it was drawn and nobody has looked yet.
+IS_OPEN = Exists(Sample.objects.filter(fact=OuterRef("pk"), drawn=True, verdict=""))
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,8 @@ def policy(request: HttpRequest, membership: Membership) -> HttpResponse:
     except NotYet as problem:
         return _page(request, membership, project, form, now, 422, str(problem))
     except PolicyChanged:
-        problem = _("Somebody changed the policy since you opened this page. This is how it is now; nothing was kept.")
-        return _page(request, membership, Project.objects.get(pk=project.pk), _form(project), now, 409, problem)
+        told = _("Somebody changed the policy since you opened this page. This is how it is now; nothing was kept.")
+        return _page(request, membership, Project.objects.get(pk=project.pk), _form(project), now, 409, told)
     if changed:
         messages.success(request, ngettext("Kept: %d change.", "Kept: %d changes.", changed) % changed)
     else:

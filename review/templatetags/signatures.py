@@ -71,7 +71,7 @@ def _let_in(fact: Fact) -> Sample | None:
     if fact.approved_at is None or fact.approved_by_id is not None:
         return None
     try:
-        return fact.sample  # type: ignore[attr-defined, no-any-return]
+        return fact.sample
     except ObjectDoesNotExist:
         return None
 
