@@ -62,7 +62,7 @@ def find(memberships: Sequence[Membership], asked: Asked, now: datetime) -> Foun
     return Found(
         facts=fitting,
         alike=tuple(hit for hit in hits if not hit.fits),
-        subjects=tuple(_subjects(projects, asked.name if is_name else "")),
+        subjects=tuple(_subjects(projects, asked, asked.name if is_name else "")),
         sessions=tuple(_sessions(projects, asked, asked.name if is_name else "")),
         served=tuple(_briefs(projects, asked)),
         agents=tuple(_agents(projects, asked.name)),
@@ -71,20 +71,23 @@ def find(memberships: Sequence[Membership], asked: Asked, now: datetime) -> Foun
     )
 
 
-def _subjects(projects: Sequence[int], name: str) -> Sequence[Subject]:
-    """By its id, as `customer:cust_123` or bare, and by a part of its name."""
+def _subjects(projects: Sequence[int], asked: Asked, name: str) -> Sequence[Subject]:
+    """By its short id, by its own id, as `customer:cust_123` or bare, and by a part of its name."""
+    of_projects = Subject.objects.filter(project__in=projects).select_related("project")
+    pks = [pk for prefix, pk in asked.ids if prefix == "c"]
+    exact = list(of_projects.filter(pk__in=pks)) if pks else []
     if len(name) < 2:
-        return ()
-    named = Q(label__icontains=name) | Q(entity_id__icontains=name)
+        return exact
     try:
         kind, ident = split(name)
     except BadSubject:
         hashes = []
     else:
         hashes = [lookup_hmac(project, kind, ident) for project in projects]
-    exact = list(Subject.objects.filter(project__in=projects, lookup_hmac__in=hashes).select_related("project"))
-    more = Subject.objects.filter(named, project__in=projects).exclude(pk__in=[one.pk for one in exact])
-    return [*exact, *more.select_related("project").order_by("-pk")[: max(0, SHOWN - len(exact))]]
+    exact += of_projects.filter(lookup_hmac__in=hashes).exclude(pk__in=pks)
+    named = Q(label__icontains=name) | Q(entity_id__icontains=name)
+    more = of_projects.filter(named).exclude(pk__in=[one.pk for one in exact])
+    return [*exact, *more.order_by("-pk")[: max(0, SHOWN - len(exact))]]
 
 
 def _sessions(projects: Sequence[int], asked: Asked, name: str) -> Sequence[Session]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import quote
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -154,7 +153,7 @@ def address_of(fact: Fact) -> str:
 
 
 def _subject(subject: Subject, is_one: bool) -> Line:
-    address = f"{reverse('review:memory', args=[subject.project.slug])}?subject={quote(str(subject))}"
+    address = reverse("review:subject", args=[subject.project.slug, short_ids.encode(subject.pk, "c")])
     return Line(subject.words, address, _with([str(subject)], subject.project.name, is_one))
 
 

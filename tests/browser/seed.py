@@ -38,6 +38,7 @@ from tests.browser.seed_cards import card_looks  # noqa: E402
 from tests.browser.seed_history import history  # noqa: E402
 from tests.browser.seed_hostile import hostile  # noqa: E402
 from tests.browser.seed_many import many  # noqa: E402
+from tests.browser.seed_stop import stop_looks  # noqa: E402
 from tests.browser.seed_subjects import subject_looks  # noqa: E402
 from tests.browser.seed_together import together  # noqa: E402
 from tests.browser.seed_trust import trust  # noqa: E402
@@ -355,6 +356,9 @@ def seed() -> dict[str, Any]:
         told = project("told", rita, olga, agents=("support", "sales", "claude-code"))
         shown |= subject_looks(told, rita, NOW)
         shown |= trust(rita, olga, NOW)
+        stopped = project("stop", rita, olga)
+        shown |= stop_looks(stopped, rita, olga, NOW)
+        keys["stop"] = ApiKey.objects.issue(agent_of(stopped), rita)[1]
         return {"keys": keys, "looks": shown, **hostiles(rita)}
 
 

@@ -57,8 +57,16 @@ OTHERS = (
     "served",
     "impact",
     "let-in",
+    "stop-fact",
+    "stop-withdraw",
+    "stop-pause",
+    "stop-origin",
+    "config",
+    "config-empty",
 )
 PAGES = {
+    "find": "/find",
+    "agents": "/p/stop/agents",
     "memory": "/p/looks/memory",
     "proposed": "/p/looks/memory?view=proposed&q=postgres&type=environment&agent=support",
     "memory-many": "/p/many/memory",
