@@ -69,7 +69,7 @@ def heading(title: str) -> str:
 def compose(first_lines: str, sections: Sequence[Section], max_tokens: int) -> Composed:
     """The sections, in the order given, with every line that fits into `max_tokens`; "" when none does."""
     spent = count(first_lines)
-    largest = max(ALWAYS_ALLOWED, max_tokens // SHARE_OF_BUDGET)
+    largest = longest_line(max_tokens)
     kept: dict[int, dict[int, int]] = {}
     order: list[tuple[int, int]] = []
     for place, section in sorted(enumerate(sections), key=lambda pair: (pair[1].turn, pair[0])):
@@ -91,6 +91,11 @@ def compose(first_lines: str, sections: Sequence[Section], max_tokens: int) -> C
         for place, section in enumerate(sections)
     )
     return Composed(text, count(text), came)
+
+
+def longest_line(max_tokens: int) -> int:
+    """What one line of a brief of this size may cost at most."""
+    return max(ALWAYS_ALLOWED, max_tokens // SHARE_OF_BUDGET)
 
 
 def _written(first_lines: str, sections: Sequence[Section], kept: dict[int, dict[int, int]]) -> str:

@@ -59,6 +59,7 @@ def lines_of(text: str, told: Mapping[str, Told], supposed: Collection[str] = ()
     to the count of the text, so the lines add up to the brief; a blank line is counted with the heading after it."""
     lines: list[Line] = []
     parts = _cut(text)
+    first = next((number for number, (line, _cost) in enumerate(parts) if line.startswith("## ")), 0)
     for number, (line, cost) in enumerate(parts):
         named = _NAMED.match(line)
         short_id = named.group(1) if named else ""
@@ -71,7 +72,9 @@ def lines_of(text: str, told: Mapping[str, Told], supposed: Collection[str] = ()
         else:
             part = _part_of_heading(parts[number + 1 :], told) if is_heading and number else STANDING
         is_new = short_id in supposed and item is not None
-        lines.append(Line(line.rstrip("\n"), cost, is_heading, part, _why(item, short_id, is_new), short_id, is_new))
+        is_head = number < first
+        why = pgettext("part of a brief", "standing") if is_head else _why(item, short_id, is_new)
+        lines.append(Line(line.rstrip("\n"), cost, is_heading, part, why, short_id, is_new))
     return lines
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from memory import brief_text
 from memory.why_not import STEPS, Gate, Verdict
 from projects.models import Agent, Project
 from review.templatetags import desk
@@ -60,11 +61,7 @@ def _reason(verdict: Verdict, agent: Agent, project: Project) -> str:
         score = verdict.score or 0.0
         return _("too far from the task (%(score).2f < %(floor).2f)") % {"score": score, "floor": verdict.floor}
     if gate == Gate.NO_ROOM:
-        return _("did not fit: it takes %(line)d tokens, and %(tokens)s of %(budget)s are taken") % {
-            "line": verdict.line_tokens,
-            "tokens": f"{verdict.tokens:,}",
-            "budget": f"{verdict.budget:,}",
-        }
+        return _no_room(verdict)
     if gate == Gate.OTHER_SUBJECT:
         return _("it is about %(subject)s, who was not asked for") % {"subject": fact.subject.words}
     if gate == Gate.PAUSED:
@@ -81,6 +78,21 @@ def _reason(verdict: Verdict, agent: Agent, project: Project) -> str:
         Gate.BEHIND: _("too many newer memories come first"),
         Gate.CAME: _("it is in this brief"),
     }[gate]
+
+
+def _no_room(verdict: Verdict) -> str:
+    """`did not fit (1,180 of 1,200 tokens taken, it needs 22)`."""
+    figures = {
+        "line": f"{verdict.line_tokens:,}",
+        "tokens": f"{verdict.tokens:,}",
+        "budget": f"{verdict.budget:,}",
+        "most": f"{brief_text.longest_line(verdict.budget):,}",
+    }
+    if verdict.line_tokens > brief_text.longest_line(verdict.budget):
+        return _("did not fit (one line may take %(most)s tokens, it needs %(line)s)") % figures
+    if not verdict.tokens:
+        return _("did not fit (it needs %(line)s tokens and its headings, of %(budget)s)") % figures
+    return _("did not fit (%(tokens)s of %(budget)s tokens taken, it needs %(line)s)") % figures
 
 
 def _way_out(verdict: Verdict, project: Project) -> tuple[str, str]:

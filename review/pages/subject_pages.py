@@ -56,7 +56,7 @@ def subjects(request: HttpRequest, membership: Membership) -> HttpResponse:
     now = timezone.now()
     project = membership.project
     query = request.POST.get("q", "").replace("\x00", "").strip()[:300]
-    found = Subject.objects.filter(project=project)
+    found: QuerySet[Subject] = Subject.objects.filter(project=project)
     if query:
         found = _matching(found, project, query)
     last = short_ids.decode(request.GET.get("before", ""), "c")
@@ -89,7 +89,12 @@ def subject(request: HttpRequest, membership: Membership, short_id: str) -> Http
         "subject.open", membership.person, project_id=project.pk, object_kind="subject", object_ids=[found.pk], now=now
     )
     agents = list(project.agents.filter(archived_at__isnull=True))
-    chosen = next((one for one in agents if one.slug == request.GET.get("agent")), agents[0] if agents else None)
+    sessions = Session.objects.filter(session_subjects__subject=found).select_related("agent")
+    recent = list(sessions.order_by("-last_seen_at", "-pk")[:SESSIONS])
+    # Whoever was heard about it last; by name where nobody was.
+    likely = [request.GET.get("agent", ""), *(one.agent.slug for one in recent), *(one.slug for one in agents)]
+    by_name = {one.slug: one for one in agents}
+    chosen = next((by_name[name] for name in likely if name in by_name), None)
     about = Fact.objects.filter(project=project, subject=found)
     counts = dict(about.order_by().values_list("status").annotate(count=Count("pk")))
     state = request.GET.get("state", "")
@@ -98,7 +103,6 @@ def subject(request: HttpRequest, membership: Membership, short_id: str) -> Http
     last = short_ids.decode(request.GET.get("before", ""))
     listed = about.filter(status=state, **({"pk__lt": last} if last else {}))
     page = list(listed.select_related("approved_by").defer("search").order_by("-pk")[: MEMORIES + 1])
-    sessions = Session.objects.filter(session_subjects__subject=found).select_related("agent")
     context = {
         "section": "subjects",
         "subject": found,
@@ -113,7 +117,7 @@ def subject(request: HttpRequest, membership: Membership, short_id: str) -> Http
         "state": state,
         "memories": page[:MEMORIES],
         "next_page": page[MEMORIES - 1].short_id if len(page) > MEMORIES else "",
-        "sessions": list(sessions.order_by("-last_seen_at", "-pk")[:SESSIONS]),
+        "sessions": recent,
         "glance": glances([found], now)[found.pk],
         "most": MOST_COUNTED,
         "can_review": membership.can_review,

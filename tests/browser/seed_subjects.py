@@ -1,4 +1,4 @@
-"""A customer with a name, promises, a problem and proposals, in a project of her own: for the pages of subjects and briefs."""
+"""A customer with a name, promises, a problem and proposals: for the pages of subjects and of briefs."""
 
 from __future__ import annotations
 

@@ -52,7 +52,9 @@ def test_an_agent_gains_the_tokens_of_the_line_and_its_heading(shop: Cast, now: 
 
 
 def test_what_no_longer_fits_is_named(shop: Cast, now: datetime) -> None:
-    old = approved(shop.project, shop.rita, "Gift wrap is free in December.", key="note:wrap", now=now)
+    # Longer than the new one, whatever its id counts, which then fits alone.
+    words = "Gift wrap is free in December for every order above 30 EUR that goes to one of our own shops."
+    old = approved(shop.project, shop.rita, words, key="note:wrap", now=now)
     full = brief.build(shop.support, subjects=ABOUT, max_tokens=1200, now=now)
     Project.objects.filter(pk=shop.project.pk).update(brief_budget_tokens=full.tokens + 5)
     fact = proposal(shop.project, "Returned boots are refunded.", key="note:boots", times_seen=9)
