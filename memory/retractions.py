@@ -102,7 +102,8 @@ def reworded(agent: Agent, session_id: int | None, fact_ids: Collection[int], no
     """
     if not fact_ids:
         return []
-    last = BriefServed.objects.filter(agent=agent, session_id=session_id, at__gte=now - RETRACTED_FOR, paused=False)
+    of_session = {"session": session_id} if session_id is not None else {"session__isnull": True}
+    last = BriefServed.objects.filter(agent=agent, at__gte=now - RETRACTED_FOR, paused=False, **of_session)
     told_at = last.order_by("-pk").values_list("at", flat=True).first()
     if told_at is None:
         return []

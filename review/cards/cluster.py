@@ -15,7 +15,7 @@ from memory import likeness
 from memory.models import Evidence, Fact, Relation, Status
 from memory.served import briefs_with
 from review.cards.kinds import ANSWERABLE
-from review.cards.pieces import Piece, visible
+from review.cards.pieces import MASKED, Piece, masked, visible
 from review.cards.proof import proofs_of
 from review.cards.risk import Risk, risks_of
 
@@ -56,6 +56,7 @@ class Cluster:
     lines: tuple[Line, ...]
     count: int
     more: int
+    kept_pieces: tuple[Piece, ...]
     kept_quote: tuple[Piece, ...]
     kept_out: str
     briefs: int
@@ -98,13 +99,15 @@ def cluster_of(fact: Fact, now: datetime) -> Cluster | None:
         return None
     lines = [_line(one, kept, quoted[one.pk], risks.get(one.pk)) for one in others[:MOST]]
     is_proposed = kept.status == Status.PROPOSED
+    kept_out = _out(kept, quoted[kept.pk], risks.get(kept.pk)) if is_proposed else ""
     return Cluster(
         kept=kept,
         lines=tuple(lines),
         count=len(others) + is_proposed,
         more=max(0, len(others) - MOST),
-        kept_quote=_quote(quoted[kept.pk]),
-        kept_out=_out(kept, quoted[kept.pk], risks.get(kept.pk)) if is_proposed else "",
+        kept_pieces=tuple(visible(kept.text)),
+        kept_quote=() if kept_out else _quote(quoted[kept.pk]),
+        kept_out=kept_out,
         briefs=0 if is_proposed else briefs_with(kept),
     )
 
@@ -149,7 +152,8 @@ def _line(fact: Fact, kept: Fact, evidence: list[Evidence], risk: Risk | None) -
     agent = session.agent.slug if session else fact.proposed_by_agent.slug if fact.proposed_by_agent else proposer
     return Line(
         fact=fact,
-        pieces=tuple(visible(fact.text)),
+        # What is flagged is opened on its own card.
+        pieces=tuple(masked(fact.text, fact.findings, MASKED) if out else visible(fact.text)),
         quote=() if out else _quote(evidence),
         agent=agent,
         session=session.external_id if session else "",

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -89,7 +90,7 @@ def reject_all(membership: Membership, items: Items, reason: str, now: datetime,
     _check_reason(reason)
 
     def reject(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
-        said = {"reason": reason, "note": note[:500], "batch": batch}
+        said: dict[str, Any] = {"reason": reason, "note": note[:500], "batch": batch}
         if sampling.is_open(fact, now):
             return fact.remove(membership.person, revision=revision, now=now, **said)
         if fact.status != Status.PROPOSED:
@@ -144,8 +145,8 @@ def rescope_all(
         fact.everyone, fact.agent_ids = everyone, wanted
         if fact.status == Status.APPROVED and Fact.objects.rivals_of(fact).exists():
             raise _Skipped(_("would replace another"))
-        scope = {"everyone": everyone, "agent_ids": wanted}
-        return fact.rescope(membership.person, revision=revision, now=now, batch=batch, **scope)
+        person = membership.person
+        return fact.rescope(person, revision=revision, now=now, everyone=everyone, agent_ids=wanted, batch=batch)
 
     return _each(membership, items, now, Verb.RESCOPE, rescope, weighs=True)
 

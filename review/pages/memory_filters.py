@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
@@ -31,7 +32,7 @@ class View:
 
     name: str
     words: str
-    condition: Q
+    condition: Q | Combinable
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ def shown(request: HttpRequest, membership: Membership, agents: Sequence[Agent],
     every = views(now)
     wanted = request.GET.get("view", "")
     view = next((one for one in every if one.name == wanted), every[0])
-    found = Fact.objects.filter(project=membership.project).filter(view.condition)
-    found, chips = _filtered(found, request, membership, agents, now)
+    everything = Fact.objects.filter(project=membership.project).filter(view.condition)
+    found, chips = _filtered(everything, request, membership, agents, now)
     return Shown(view, found, tuple(chips))
 
 
