@@ -77,9 +77,10 @@ def try_it(request: HttpRequest, membership: Membership) -> HttpResponse:
     now = timezone.now()
     stamp = int(now.timestamp())
     link = request.build_absolute_uri(f"/p/{membership.project.slug}/review")
-    message = {"id": f"test-{stamp}", "kind": "test", "counts": {}, "link": link, "at": now.isoformat()}
+    notice_id = f"test-{stamp}"
+    message = {"id": notice_id, "kind": "test", "counts": {}, "link": link, "at": now.isoformat()}
     try:
-        webhook.send(hook.url, hook.secret, message["id"], message, stamp)
+        webhook.send(hook.url, hook.secret, notice_id, message, stamp)
     except webhook.NotSent as problem:
         Webhook.objects.filter(pk=hook.pk).update(last_fault=str(problem)[:60])
         messages.error(request, _("The test did not arrive: the address %(fault)s.") % {"fault": problem})
