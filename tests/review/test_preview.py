@@ -85,6 +85,7 @@ def sent(found: Brief) -> tuple[Any, ...]:
     return found.etag, found.text, found.items, found.tokens, found.budget, found.dropped, found.retracted
 
 
+@pytest.mark.timeout(900)
 @given(
     facts=st.lists(FACT, min_size=2, max_size=9),
     which=st.integers(0, 8),
@@ -112,7 +113,7 @@ def sent(found: Brief) -> tuple[Any, ...]:
     told_before=st.integers(0, 2),
 )
 @settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     # Each example takes a database; to shrink one took minutes.
