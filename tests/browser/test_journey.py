@@ -89,5 +89,5 @@ def test_a_real_transcript_is_decided_by_keyboard_and_reaches_the_agents_it_may(
 
     # Everybody sees what was told.
     page.goto(f"{house.home}/p/journey/briefs")
-    page.locator("tbody .s").last.click()
+    page.locator("#served li a").last.click()
     expect(page.locator(".lines")).to_contain_text(approved)
