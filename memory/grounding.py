@@ -24,8 +24,10 @@ GRAMMAR = frozenset(
     them then there these they this to under unless until up us use used user user's uses using wants was we were when
     where which while who will with without works would you your""".split()  # noqa: SIM905  (words read better as text)
 )
-_WORD = re.compile(r"[^\W_](?:[\w.@/:#+-]*\w)?", re.UNICODE)
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# What is written above or under a letter (accents, Hebrew and Arabic vowels) belongs to its word, and is no \w.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670"
+_WORD = re.compile(rf"[^\W_](?:[\w.@/:#+{_MARKS}-]*[\w{_MARKS}])?", re.UNICODE)
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from memory.served import briefs_of, briefs_with
 from projects.models import Agent, Membership
 from review.cards import lifetime
 from review.cards.beside import Beside, beside
-from review.cards.flag import SOURCE, Flag
+from review.cards.flag import GRAVE, SOURCE, Flag
 from review.cards.flags import MOST_FLAGS, blocked_by, flags_of, underlined, unsupported
 from review.cards.impact import cost
 from review.cards.kinds import Kind, kind_of
@@ -79,7 +79,8 @@ class Card:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing speaks against what the card suggests: then its button is filled."""
-        return self.risk is None and not self.blocked
+        is_odd = self.fact.status == Status.PROPOSED and any(flag.rank < GRAVE for flag in self.flags)
+        return self.risk is None and not self.blocked and not is_odd
 
     @property
     def is_shut(self) -> bool:
@@ -183,7 +184,7 @@ def build(
         beside=stands_beside,
         sentence=tuple(masked(fact.text, fact.findings, MASKED)) if is_shut else underlined(fact.text, missing),
         proofs=proofs,
-        flags=tuple(flags_of(fact, proofs, () if is_shut else missing, agents, risk, is_shut)[:MOST_FLAGS]),
+        flags=tuple(flags_of(fact, proofs, () if is_shut else missing, risk, is_shut)[:MOST_FLAGS]),
         blocked=blocked_by(fact, proofs),
         more_proofs=more_proofs,
         known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),

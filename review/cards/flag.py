@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 SOURCE, WORD = "source", "word"
+# A flag of a lower rank speaks against approving: no button suggests it.
+GRAVE = 28
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,10 @@ from django.utils.translation import ngettext
 from memory import grounding
 from memory.models import Evidence, Fact
 from memory.transcript import Quote
-from projects.models import Agent
 from review.cards.flag import SOURCE, WORD, Flag, isolated
 from review.cards.pieces import Piece, has_hidden, visible
 from review.cards.proof import Proof
-from review.cards.risk import Risk, crosses
+from review.cards.risk import Risk
 from review.cards.suspect import suspects
 
 SENTENCE_LIMIT = 240
@@ -51,21 +50,20 @@ def flags_of(
     fact: Fact,
     proofs: tuple[Proof, ...],
     missing: tuple[str, ...],
-    agents: tuple[Agent, ...],
     risk: Risk | None = None,
     is_shut: bool = False,
 ) -> list[Flag]:
     """All flags of a card, the gravest first. `is_shut`: the quote is not opened yet, so nothing is said of what is in
     it. At most three queries, and only where the sentence names hosts."""
     flags = [
-        *_source_flags(fact, proofs, agents, is_shut),
+        *_source_flags(fact, proofs, is_shut, risk),
         *suspects(fact, proofs, risk),
         *_word_flags(fact, proofs, missing),
     ]
     return sorted(flags, key=lambda flag: flag.rank)
 
 
-def _source_flags(fact: Fact, proofs: tuple[Proof, ...], agents: tuple[Agent, ...], is_shut: bool) -> list[Flag]:
+def _source_flags(fact: Fact, proofs: tuple[Proof, ...], is_shut: bool, risk: Risk | None) -> list[Flag]:
     flags: list[Flag] = []
     if any(proof.verdict == "mismatch" for proof in proofs):
         advice = _("It cannot be approved; reject it, or write it anew.")
@@ -83,7 +81,7 @@ def _source_flags(fact: Fact, proofs: tuple[Proof, ...], agents: tuple[Agent, ..
     if not proofs and fact.source != "manual":
         advice = _("An agent proposed it and showed nothing; ask yourself how it would know.")
         flags.append(Flag(_("No quote."), advice, SOURCE, 45))
-    if crosses(fact, len(agents)):
+    if risk is not None and "crosses" in risk.reasons:
         finding = _("Goes to every agent.") if fact.everyone else _("Goes to other agents.")
         flags.append(Flag(finding, _("What is known about a customer usually stays with one."), SOURCE, 40))
     return flags

@@ -18,7 +18,7 @@ from memory import short_ids
 from memory.models import Evidence, Observation, Session
 from review.cards.pieces import Piece, hidden_count, visible
 from review.cards.proof_lines import COMMANDS, TERMINAL_KINDS, folded, whole
-from review.cards.risk import LEAST_TRUSTED, Origin, origin
+from review.cards.risk import LEAST_TRUSTED, Origin, is_web, origin
 
 # Sessions whose quotes a card shows; the memory's own page shows more.
 ON_CARD = 2
@@ -196,7 +196,8 @@ def _shown(around: list[Observation], spans: Iterable[int]) -> list[Observation]
     chosen = set(hits)
     for place in hits:
         row = around[place]
-        if row.kind == "tool_result":
+        # What a tool was asked to read on the web stands above the proof already.
+        if row.kind == "tool_result" and not is_web(row.tool):
             chosen.update(_partner(around, place, -1))
         elif row.kind in COMMANDS:
             chosen.update(_partner(around, place, 1))

@@ -23,7 +23,7 @@ def suspects(fact: Fact, proofs: tuple[Proof, ...], risk: Risk | None) -> list[F
     flags: list[Flag] = []
     is_risky = risk is not None and risk.is_instruction
     if where != Origin.PERSON and (is_risky or order_of(fact, ())):
-        flags.append(Flag(*_of_order(fact, where), SOURCE, 10 if is_risky else 35))
+        flags.append(Flag(*_of_order(fact, where), SOURCE, 10 if is_risky else 26))
     for found in suspicions.lookalikes_in(own)[:1]:
         named = {"script": found.script, "letters": isolated(found.letters), "word": isolated(found.word)}
         finding = _("%(script)s %(letters)s in “%(word)s”.") % named
@@ -31,7 +31,7 @@ def suspects(fact: Fact, proofs: tuple[Proof, ...], risk: Risk | None) -> list[F
         flags.append(Flag(finding, advice, WORD, 25))
     for blob in suspicions.blobs_in(own)[:1]:
         finding = _("Part of it is encoded: %(code)s.") % {"code": blob.code}
-        advice = _("A model may read “%(words)s”.") % {"words": isolated(blob.reads, 80)}
+        advice = _("A model may read “%(words)s”.") % {"words": isolated(blob.reads.rstrip(". "), 80)}
         flags.append(Flag(finding, advice, WORD, 27))
     for host in new_hosts(fact, own)[:1]:
         finding = _("%(host)s is new here.") % {"host": isolated(host, 60)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -208,9 +209,9 @@ def _besides(
         outcome="unusable",
         at=NOW,
     )
-    lines = "".join(f"- {' '.join(text.split())[:300]}\n" for text in texts)
-    name = f"{texts[7][:60].replace('/', '∕')}.md"
-    brought = memories_in.bring_in(made, existing.read("CLAUDE.md", lines.encode()), person=rita, now=NOW)
+    lines = "".join(json.dumps({"text": f"{number} {text[:300]}"}) + "\n" for number, text in enumerate(texts))
+    name = f"{texts[7][:60].replace('/', '∕')}.jsonl"
+    brought = memories_in.bring_in(made, existing.read("old.jsonl", lines.encode()), person=rita, now=NOW)
     if brought.session is not None:
         type(brought.session).objects.filter(pk=brought.session.pk).update(external_id=f"{name} {made.slug}")
         found["imports/<str:short_id>"] = [f"/imports/{short_ids.encode(brought.session.pk, 's')}"]

@@ -31,9 +31,9 @@ FOREIGN = (
 )
 SHORT = "element => element.outerHTML.slice(0, 120)"
 # What a page is built of: each element with its class and the names of its attributes. Left out is what a finding adds
-# (a box, a flag, an underline), for the twin has fewer findings.
+# (a box, a flag, an underline), for the twin has fewer findings, and what a brief would hold: its tokens are others.
 NODES = """() => {
-    const told = ".box, .flag, .hidden-char, .masked, script";
+    const told = ".box, .flag, .masked, #impact, script";
     const all = [...document.querySelectorAll("body *")].filter((one) => !one.closest(told) && one.tagName !== "U");
     const names = (one) => one.getAttributeNames().sort().join(" ");
     return all.map((one) => [one.tagName, one.getAttribute("class") ?? "", names(one)].join("|"));
@@ -181,7 +181,9 @@ def test_no_payload_becomes_more_than_text(house: House, width: int) -> None:
                 continue
             shown += 1
             found += faults(page, address)
-            if open_page(twin, house.home + other) == 200:
+            # What is looked for is found in other places there: markup is no word to the search.
+            is_asked = "?" in address and route in ASKED and "card=f-" not in address
+            if not is_asked and open_page(twin, house.home + other) == 200:
                 found += differences(nodes(page), nodes(twin), address)
     assert shown > 60
     assert not found, "\n".join(found)

@@ -85,3 +85,14 @@ def test_words_that_no_quote_holds_are_named_numbers_and_names_first(
     text: str, quoted: str, missing: tuple[str, ...]
 ) -> None:
     assert unsupported_words(text, [Quote(1, 0, len(quoted), quoted)]) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "missing"),
+    [
+        ("تفضّل ليلى حدّاد العربية.", "تفضّل ليلى العربية", ("حدّاد",)),
+        ("ลูกค้าต้องการอีเมล", "กรุณาติดต่อทางอีเมล", ()),
+    ],
+)
+def test_a_word_is_whole_in_every_script(text: str, quote: str, missing: tuple[str, ...]) -> None:
+    assert unsupported_words(text, [Quote(1, 0, len(quote), quote)]) == missing
