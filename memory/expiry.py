@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from memory.models import Fact, FactChanged, Status
+from memory.models import Fact, FactChanged, Status, Subject
 from memory.models.lifetimes import renewed
 from memory.prepared import fetch
 from memory.retractions import retract
@@ -58,7 +58,9 @@ def expire(now: datetime) -> int:
     marked = 0
     with tenancy.system("sweeper"):
         overdue = Fact.objects.filter(status=Status.APPROVED, expires_at__lte=now).order_by("expires_at", "pk")
-        for fact in overdue[:SWEEP_LIMIT]:
+        facts = list(overdue[:SWEEP_LIMIT])
+        Subject.objects.hold(fact.subject_id for fact in facts)
+        for fact in facts:
             try:
                 fact.expire(now)
             except FactChanged:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from memory.models import Fact, FactChanged, NotAllowed, Status
+from memory.models import Fact, FactChanged, NotAllowed, Status, Subject
 from projects import tenancy
 
 AFTER_A_PILE = timedelta(days=30)
@@ -34,6 +34,7 @@ def _step(now: datetime) -> tuple[int, int]:
     done = 0
     with tenancy.system("sweeper"):
         facts = list(overdue(now)[:AT_ONCE])
+        Subject.objects.hold(fact.subject_id for fact in facts)
         for fact in facts:
             try:
                 fact.lapse(now)

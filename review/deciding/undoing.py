@@ -83,7 +83,8 @@ def last_acts(person: Person, project: Project) -> list[list[Decision]]:
     steps = (
         Decision.objects.filter(batch__in=shown, person=person)
         .exclude(verb__in=_FOLLOWS)
-        .select_related("fact__subject", "undone_by__person")
+        .select_related("fact", "undone_by")
+        .defer("fact__search")
         .order_by("pk")
     )
     for step in steps:

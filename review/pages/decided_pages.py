@@ -59,8 +59,9 @@ def _act(steps: Sequence[Decision]) -> Act:
 
 
 def _all_moved(steps: Sequence[Decision]) -> bool:
-    """Whether no step of it can be undone any more: each memory moved since, and was not moved back."""
-    return all(
+    """Whether a short act cannot be undone any more: its memories moved since, and were not moved back. Of a long one
+    the undo itself says what stands."""
+    return len(steps) <= SHOWN and all(
         hasattr(step, "undone_by") or (step.fact.revision != step.revision_after and not step.fact.is_back_at(step))
         for step in steps
     )
