@@ -242,7 +242,8 @@ def test_a_quote_that_is_not_in_its_source_cannot_be_approved(house: House) -> N
 def test_a_memory_is_withdrawn_and_brought_back_on_its_page(house: House) -> None:
     page = house.browser_of("rita")
     page.goto(house.home + house.looks["approved"])
-    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("link", name="Withdraw X").click()
+    page.get_by_role("button", name="Out of date soon").click()
     expect(page.locator(".kind b")).to_have_text("Withdrawn")
     expect(page.locator("tbody").first).to_contain_text("No")
     page.locator(".hist").get_by_role("button", name="Undo").click()
