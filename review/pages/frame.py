@@ -12,7 +12,7 @@ from memory import spending
 from memory.types import type_of
 from projects.models import Membership, Person
 from review.deciding.policy import Policy
-from review.pages import pauses
+from review.pages import drafts, pauses
 from review.piles.pile import left_today
 from review.templatetags.desk import hour
 
@@ -39,6 +39,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "here_again": pauses.here_again(request),
         "capped": "",
         "ended_rules": [],
+        "words_kept": person is None and hasattr(request, "session") and drafts.waits(request),
     }
     if membership:
         project = membership.project

@@ -67,6 +67,9 @@ def test_who_is_signed_out_in_the_middle_of_an_edit_finds_the_words_again(cast: 
     target = answer["HX-Redirect"] if htmx else answer["Location"]
     assert target == f"/sign-in?next={draft}"
     assert Fact.objects.get(pk=fact.pk).status == Status.PROPOSED
+    door = html(client.get(target))
+    assert "What you typed is kept and comes back." in door
+    assert "in the evening" not in door
     page = html(sign_in_again(client, draft))
     assert holds_the_words(page)
     assert "They were not counted yet." in page
