@@ -34,6 +34,10 @@ class Supposing:
         moved = [self._facts[pk] for pk in self._were_live]
         return Suppose(tuple(self._facts.values()), tuple(self._merged), retractions.would_note(moved, self.now))
 
+    def is_live(self, fact: Fact) -> bool:
+        """Whether it is approved after what is supposed so far."""
+        return self._facts.get(fact.pk, fact).status == Status.APPROVED
+
     def approve(self, fact: Fact, *, replaces: Fact | None = None, **edits: Any) -> Self:
         """As `Fact.approve`."""
         one = self._taken(fact)

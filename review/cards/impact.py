@@ -189,9 +189,12 @@ def keep_first(what: Supposing, fact: Fact, other: Fact) -> None:
 
 
 def keep_both(what: Supposing, fact: Fact, other: Fact) -> None:
+    """Raises NotAllowed where one of them would take the other's place."""
     what.approve(fact)
     if other.status == Status.PROPOSED:
         what.approve(other)
+    if not (what.is_live(fact) and what.is_live(other)):
+        raise NotAllowed("Only one of the two can hold.")
 
 
 def _impact(fact: Fact, answers: list[tuple[str, Step]], agents: Iterable[Agent], now: datetime) -> Impact:
@@ -205,6 +208,9 @@ def _impact(fact: Fact, answers: list[tuple[str, Step]], agents: Iterable[Agent]
             step(what)
             outlooks.append(_outlook(title, fact, what.done(), agents, briefs))
         except NotAllowed as problem:
+            # Where both cannot hold the card has no such button.
+            if title == _("If both hold"):
+                continue
             outlooks.append(Outlook(title, problem=str(problem)))
     return Impact(tuple(outlooks), about, fact.project.brief_budget_tokens)
 

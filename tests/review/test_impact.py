@@ -111,6 +111,14 @@ def test_a_conflict_shows_what_each_answer_does(shop: Cast, now: datetime) -> No
     assert not both.is_nothing
 
 
+def test_what_cannot_hold_together_is_not_offered_so(shop: Cast, now: datetime) -> None:
+    known = approved(shop.project, shop.rita, "Pays within 30 days.", key="customer_fact:terms", value="30")
+    newer = proposal(shop.project, "Pays within 45 days.", key="customer_fact:terms", value="45")
+    Fact.objects.filter(pk=newer.pk).update(relation=Relation.CONFLICTS, related=known)
+    found = beside(shop, newer, Kind.CONFLICT, now, keep_first="If a", keep_second="If b", keep_both="")
+    assert [one.title for one in found.outlooks] == ["If b", "If a"]
+
+
 def test_of_what_holds_everywhere_the_newest_sessions_are_shown(shop: Cast, now: datetime) -> None:
     run = factories.session(shop.support, now=now)
     run.subjects.add(factories.subject(shop.project), through_defaults={"project": shop.project})
