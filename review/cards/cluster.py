@@ -148,11 +148,16 @@ def _line(fact: Fact, kept: Fact, evidence: list[Evidence], risk: Risk | None) -
     session = first.session if first is not None else None
     proposer = fact.proposed_by.short_name if fact.proposed_by is not None else ""
     agent = session.agent.slug if session else fact.proposed_by_agent.slug if fact.proposed_by_agent else proposer
+    # What is flagged is opened on its own card.
+    pieces = tuple(masked(fact.text, fact.findings, MASKED) if out else visible(fact.text))
+    quote = () if out else _quote(evidence)
+    if quote and "".join(text for _mark, text in quote).strip() == fact.text.strip():
+        # It says what was said, word for word: the marks stand on the sentence itself.
+        pieces, quote = quote, ()
     return Line(
         fact=fact,
-        # What is flagged is opened on its own card.
-        pieces=tuple(masked(fact.text, fact.findings, MASKED) if out else visible(fact.text)),
-        quote=() if out else _quote(evidence),
+        pieces=pieces,
+        quote=quote,
         agent=agent,
         session=session.external_id if session else "",
         at=fact.first_seen_at,

@@ -27,7 +27,7 @@ LIVE = (
 )
 KLARNA = "Klarna is offered only to customers with a delivery address in the UK."
 SAME = (
-    ("chat-90114", "Klarna is only for UK delivery addresses, as the checkout told the customer.", 37),
+    ("chat-90114", "Klarna is only for UK delivery addresses, as the checkout told the customer.", 40),
     ("chat-90127", "A customer with a delivery address in Dublin cannot pay with Klarna.", 67),
     ("call-88105", "No Klarna outside the UK, also not for UK cards.", 24),
     ("chat-90222", "Klarna refunds take 5 working days.", 34),
@@ -115,7 +115,7 @@ def _near(made: Project, agent: Agent, about: str, now: datetime) -> Fact:
         now=now,
         related=kept,
         relation="same_thing",
-        findings=[{"category": "contact", "start": 36, "end": 52}],
+        findings=[{"category": "contact", "start": flagged.index("nils@"), "end": len(flagged) - 1}],
     )
     return kept
 
