@@ -21,6 +21,8 @@ from review.insights import own_pace
 from review.pages.settings_forms import zones
 
 YEAR_SECONDS = 365 * 24 * 3600
+# What the list of zones says for "none of one's own".
+OF_PROJECT = "project"
 
 
 class Profile(forms.ModelForm):
@@ -55,8 +57,7 @@ class Profile(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["timezone"] = forms.ChoiceField(
             label=_("Time zone"),
-            required=False,
-            choices=[("", _("As the project")), *zones(self.instance.timezone)],
+            choices=[(OF_PROJECT, _("As the project")), *zones(self.instance.timezone)],
             help_text=_("Dates and hours are shown in it, and a memory put off comes back when its day begins there."),
             widget=forms.Select({"class": "select"}),
         )
@@ -65,8 +66,13 @@ class Profile(forms.ModelForm):
             choices=[("light", _("Light")), ("dark", _("Dark")), ("system", _("As the system"))],
             widget=forms.Select({"class": "select"}),
         )
+        self.initial["timezone"] = self.instance.timezone or OF_PROJECT
         self.initial.setdefault("keys_on", not self.instance.keys_off)
         self.order_fields(self.field_order)
+
+    def clean_timezone(self) -> str:
+        chosen = str(self.cleaned_data["timezone"])
+        return "" if chosen == OF_PROJECT else chosen
 
 
 @login_required
