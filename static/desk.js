@@ -32,7 +32,7 @@
     const places = document.querySelectorAll("[data-land]");
     for (const place of places) place.removeAttribute("data-land");
     /* A field that a panel brings is what the panel is for; it comes after the heading. */
-    return [...places].find((place) => place.matches("input, textarea")) ?? places[0] ?? null;
+    return [...places].find((place) => place.matches("input, select, textarea")) ?? places[0] ?? null;
   };
 
   /* The number in the bar is outside of what a swap brings; the desk says what it is now. */

@@ -85,7 +85,7 @@ def context(request: HttpRequest, membership: Membership, agents: Sequence[Agent
                 view.name,
                 found.order_by()[:COUNT_CAP].count(),
                 f"?{view.query}",
-                view.query == here,
+                cleaned(asked.GET) == here,
                 view.person_id is None,
                 may_change(view, membership),
             )

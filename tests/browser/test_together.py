@@ -74,7 +74,7 @@ def test_the_words_of_the_second_stand_beside_and_go_in(house: House, both: tupl
     _counted, late, winner = race(rita, olga, "Control+Enter")
     theirs, mine = ("in the morning", "in the evening") if late is olga else ("in the evening", "in the morning")
     expect(late.locator("h1.fact")).to_contain_text(f"Write on the line {theirs}.")
-    expect(late.locator("h1.fact ins").first).to_be_visible()
+    expect(late.locator(".cmp ins").first).to_be_visible()
     expect(late.locator(".cmp del").first).to_be_visible()
     expect(late.locator(".aside")).to_contain_text(f"Write on the line {mine}.")
     expect(late.locator(".sign .signed")).to_have_text(winner)

@@ -161,7 +161,9 @@ def test_what_was_typed_stands_beside_and_can_be_put_in(cast: Cast, theirs: str,
         target = opens.format(id=fact.short_id)
         assert f'href="{target}"' in answer.content.decode()
         opened = rita.get(html.unescape(target))
-        assert mine in html.unescape(opened.content.decode())
+        page = html.unescape(opened.content.decode())
+        assert mine in page
+        assert page.count('name="text"') == 1  # a second field would take words that no form sends
     else:
         assert "Put my words in" not in words(answer)
         assert "Reopen it, and Edit holds your words" in words(answer)
