@@ -66,7 +66,15 @@ def origins_of(fact: Fact) -> list[Origin]:
         for tool in sorted(tools):
             there = {quote.fact for quote in recent if quote.tool == tool}
             found.append(Origin(f"tool:{tool}", "tool", tool, _others(fact, there)))
-    return found
+    return _different(found)
+
+
+def _different(origins: list[Origin]) -> list[Origin]:
+    """Without places that lead to the same memories as one before them: a page opened in one session is all of it."""
+    kept: dict[frozenset[int], Origin] = {}
+    for origin in origins:
+        kept.setdefault(frozenset(fact.pk for fact in origin.facts), origin)
+    return list(kept.values())
 
 
 def _of_session(fact: Fact, session: Session) -> Origin:
