@@ -146,7 +146,10 @@ def _desk(slug: str, size: Size) -> Desk:
         agent = Agent.objects.using("owner").create(project=project, slug="support")
         Agent.objects.using("owner").create(project=project, slug="sales")
         person = Person.objects.db_manager("owner").create_person(f"{slug}@example.com", name="Rita", password=None)
-        Membership.objects.using("owner").create(project=project, person=person, role=Role.REVIEWER)
+        # Past the practice cards of a first sitting.
+        Membership.objects.using("owner").create(
+            project=project, person=person, role=Role.REVIEWER, practised_at=timezone.now()
+        )
     write(project.pk, agent.pk, person.pk, size)
     while any(served.tally(timezone.now()).values()):
         pass

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from memory import supposed
+from memory import served, supposed
 from memory.models import BriefServed, Decision, Fact, Retraction, Status
 from memory.supposed import Suppose
 from projects.models import Agent
@@ -48,15 +48,7 @@ def retract_all(facts: Sequence[Fact], now: datetime) -> None:
 
 def told_since(facts: Sequence[Fact], since: datetime) -> dict[int, set[int]]:
     """Fact id → the ids of the agents that were served it since then; facts of one project."""
-    wanted = {fact.pk for fact in facts}
-    served = BriefServed.objects.filter(
-        project_id=facts[0].project_id, at__gte=since, fact_ids__overlap=sorted(wanted)
-    ).order_by()
-    told: dict[int, set[int]] = {}
-    for agent_id, fact_ids in served.values_list("agent_id", "fact_ids").iterator():
-        for fact_id in wanted.intersection(fact_ids):
-            told.setdefault(fact_id, set()).add(agent_id)
-    return told
+    return served.told_since(facts[0].project_id, [fact.pk for fact in facts], since)
 
 
 def would_note(facts: Sequence[Fact], now: datetime) -> dict[int, list[int]]:

@@ -65,6 +65,11 @@ OTHERS = (
     "config-empty",
 )
 PAGES = {
+    "pile-list": "/p/looks/review?as=list",
+    "pile-held": "/p/many/review/held",
+    "pile-held-due": "/p/looks/review/held?what=due",
+    "pile-held-none": "/p/unconnected/review/held",
+    "pile-today": "/p/many/review/today",
     "find": "/find",
     "agents": "/p/stop/agents",
     "memory": "/p/looks/memory",

@@ -235,7 +235,7 @@ def test_the_pile_asks_no_more_of_the_database_when_it_is_long(cast: Cast, djang
         Pile.of(cast.project, cast.rita, timezone.now())
 
 
-# A thousand brought in -------------------------------------------------------------------------------------------------
+# A thousand brought in ------------------------------------------------------------------------------------------------
 
 
 def lines(texts: list[tuple[str, str, str]]) -> Found:
