@@ -40,7 +40,7 @@ def storable(payload: str) -> str:
 def hostile(slug: str, rita: Person, change: Callable[[str], str] = str) -> dict[str, Any]:
     """The project, and the addresses of what was made, by the route they stand for; `key` is an agent's."""
     texts = [change(storable(payload)) for payload in PAYLOADS]
-    named = factories.person(f"{slug}@example.com", name=texts[0][:100])
+    named = factories.person(f"{slug}@example.com", name=texts[0][:100], is_operator=True)
     made = Project.objects.create(
         slug=slug,
         name=texts[12][:100],

@@ -32,12 +32,19 @@ FOREIGN = (
 SHORT = "element => element.outerHTML.slice(0, 120)"
 # What a page is built of: each element with its class and the names of its attributes. Left out is what a finding adds
 # (a box, a flag, an underline), for the twin has fewer findings, and what a brief would hold: its tokens are others.
-NODES = """() => {
+NODES = """(within) => {
     const told = ".box, .flag, .masked, #impact, script";
-    const all = [...document.querySelectorAll("body *")].filter((one) => !one.closest(told) && one.tagName !== "U");
+    const all = [...document.querySelectorAll(within)].filter((one) => !one.closest(told) && one.tagName !== "U");
     const names = (one) => one.getAttributeNames().sort().join(" ");
     return all.map((one) => [one.tagName, one.getAttribute("class") ?? "", names(one)].join("|"));
 }"""
+EVERYWHERE = "body *"
+# Where agents' texts stand at length: here the two pages are built alike, node by node.
+TEXTS = "article.sheet *, .lines *, .talk *"
+# What stands inside an agent's words: marks of ours, and nothing else.
+INSIDE = (
+    "bdi :not(mark, u, del, ins, span.box, span.gap, span.nowrap, span.masked, span.box bdi, code, sup, sup *, mark *)"
+)
 # Pages without a word of anybody, and the ones that end the session they are opened in.
 WORDLESS = {
     "healthz",
@@ -48,6 +55,8 @@ WORDLESS = {
     "welcome",
     "account/inactive",
 }
+# Pages of the whole installation: for an operator.
+OPERATORS = {"health", "projects/new"}
 # Lists take these besides, and so repeat what was asked.
 ASKED = {
     "p/<slug:slug>/memory": [
@@ -109,12 +118,15 @@ def faults(page: Page, address: str) -> list[str]:
     found = []
     if foreign := page.locator(FOREIGN).count():
         found.append(f"{address}: {foreign} foreign elements, such as {page.locator(FOREIGN).first.evaluate(SHORT)}")
+    if inside := page.locator(INSIDE).count():
+        found.append(f"{address}: {inside} elements in words, such as {page.locator(INSIDE).first.evaluate(SHORT)}")
     if (ran := page.evaluate("window.trap ?? null")) is not None:
         found.append(f"{address}: script {ran} ran")
     return found + [f"{address}: {element} makes the page scroll sideways" for element in layout.too_wide(page)]
 
 
 def differences(mine: list[str], twins: list[str], address: str) -> Iterator[str]:
+    """The first node in which the texts of the two pages are built otherwise."""
     if mine == twins:
         return
     for place, (one, other) in enumerate(zip(mine, twins, strict=False)):
@@ -124,8 +136,8 @@ def differences(mine: list[str], twins: list[str], address: str) -> Iterator[str
     yield f"{address}: {len(mine)} nodes, in the twin {len(twins)}"
 
 
-def nodes(page: Page) -> list[str]:
-    found: list[str] = page.evaluate(NODES)
+def nodes(page: Page, within: str) -> list[str]:
+    found: list[str] = page.evaluate(NODES, within)
     return found
 
 
@@ -165,8 +177,14 @@ def test_no_payload_becomes_more_than_text(house: House, width: int) -> None:
     twin, _ = watched(house, width)
     found: list[str] = []
     shown = 0
+    here: dict[str, str] = {}
+    there: set[str] = set()
+    operator, _ = watched(house, width, "hostile")
+    for address in (f"/{route}" for route in routes() if route in OPERATORS):
+        assert open_page(operator, house.home + address) == 200
+        found += faults(operator, address)
     for route in routes():
-        if route in WORDLESS:
+        if route in WORDLESS or route in OPERATORS:
             continue
         words = PAYLOADS[len(route) % len(PAYLOADS)]
         mine = visits(route, house.hostile, words)
@@ -181,11 +199,16 @@ def test_no_payload_becomes_more_than_text(house: House, width: int) -> None:
                 continue
             shown += 1
             found += faults(page, address)
+            here |= {shape: address for shape in nodes(page, EVERYWHERE)}
+            if open_page(twin, house.home + other) != 200:
+                continue
+            there |= set(nodes(twin, EVERYWHERE))
             # What is looked for is found in other places there: markup is no word to the search.
-            is_asked = "?" in address and route in ASKED and "card=f-" not in address
-            if not is_asked and open_page(twin, house.home + other) == 200:
-                found += differences(nodes(page), nodes(twin), address)
+            if not ("?" in address and route in ASKED and "card=f-" not in address):
+                found += differences(nodes(page, TEXTS), nodes(twin, TEXTS), address)
     assert shown > 60
+    # No element of a kind that no harmless page has.
+    found += [f"{here[shape]}: {shape} is on no page of the twin" for shape in sorted(here.keys() - there)]
     assert not found, "\n".join(found)
     assert sprung == []
 
@@ -243,7 +266,7 @@ def test_the_cards_work_in_the_midst_of_it(house: House) -> None:
         expect(page.locator(".reasons")).to_be_visible()
         page.keyboard.press("8")
         expect(page.locator(f"#{before}")).to_have_count(0, timeout=20_000)
-        expect(page.locator("h1")).to_be_focused()
+        expect(page.locator("h1")).to_be_focused(timeout=20_000)
         assert faults(page, before) == []
     # A sentence that hides characters cannot be approved.
     page.goto(f"{house.home}/p/looks/review?{house.looks['hidden'].partition('?')[2]}")
