@@ -199,7 +199,7 @@ def test_no_payload_becomes_more_than_text(house: House, width: int) -> None:
                 continue
             shown += 1
             found += faults(page, address)
-            here |= {shape: address for shape in nodes(page, EVERYWHERE)}
+            here |= dict.fromkeys(nodes(page, EVERYWHERE), address)
             if open_page(twin, house.home + other) != 200:
                 continue
             there |= set(nodes(twin, EVERYWHERE))
