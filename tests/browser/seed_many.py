@@ -28,7 +28,6 @@ LIVE = (
 KLARNA = "Klarna is offered only to customers with a delivery address in the UK."
 SAME = (
     ("chat-90114", "Klarna is only for UK delivery addresses, as the checkout told the customer.", 40),
-    ("chat-90127", "A customer with a delivery address in Dublin cannot pay with Klarna.", 67),
     ("call-88105", "No Klarna outside the UK, also not for UK cards.", 24),
     ("chat-90222", "Klarna refunds take 5 working days.", 34),
 )
@@ -89,7 +88,7 @@ def _near(made: Project, agent: Agent, about: str, now: datetime) -> Fact:
             distiller="local",
             now=now - timedelta(days=number),
             # Learned beside the one before it, so that nothing but its words ties it to the first.
-            related=last if number == 3 else kept,
+            related=last if number == len(SAME) - 1 else kept,
             relation="same_thing",
         )
         last = fact
