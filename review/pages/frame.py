@@ -21,7 +21,7 @@ THEMES = ("light", "dark", "system")
 
 def frame(request: HttpRequest) -> dict[str, Any]:
     """The frame's context. `request.membership` is set by the project pages (review/pages/access.py)."""
-    person: Person | None = request.user if getattr(request, "user", None) and request.user.is_authenticated else None  # type: ignore[assignment]
+    person: Person | None = request.user if getattr(request, "user", None) and request.user.is_authenticated else None
     theme = request.COOKIES.get("theme", "system")
     if person is not None and person.theme != "system":
         theme = person.theme
