@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.db import connections
 
 from memory import served
-from memory.models import Fact, Session, SessionKind, Status
+from memory.models import Fact, Session, SessionKind, SessionSubject, Status
 from memory.models.subject import PROJECT
 from memory.worth import Rates, Signals, worth
 from projects import tenancy
@@ -167,7 +167,7 @@ def _heard(project_id: int, now: datetime) -> set[int]:
         project_id=project_id, kind=SessionKind.RUN, last_seen_at__gte=now - timedelta(minutes=2 * RUN_MINUTES)
     )
     ids = lately.order_by("-last_seen_at", "-pk").values_list("pk", flat=True)[:AT_ONCE]
-    found = Session.subjects.through.objects.filter(session__in=list(ids))
+    found = SessionSubject.objects.filter(session__in=list(ids))
     return set(found.values_list("subject_id", flat=True))
 
 

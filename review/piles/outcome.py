@@ -62,7 +62,8 @@ def today(project: Project, person: Person, now: datetime) -> Today:
     counts = Counter(_kind(one) for one in ended)
     approved = [one.fact_id for one in ended if one.verb == Verb.APPROVE]
     goes_to = Fact.objects.filter(pk__in=approved).values_list("everyone", "agent_ids")
-    everyone, ids = False, set()
+    everyone = False
+    ids: set[int] = set()
     for to_all, agent_ids in goes_to:
         everyone, ids = everyone or to_all, ids | set(agent_ids)
     agents = Agent.objects.filter(project=project, pk__in=ids, archived_at__isnull=True).order_by("slug", "pk")
