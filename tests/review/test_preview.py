@@ -41,7 +41,7 @@ FACT = st.fixed_dictionaries(
         "times_seen": st.integers(1, 9),
         "ends_in": st.none() | st.integers(1, 200),
         "age": st.integers(0, 100),
-        "live": st.booleans(),
+        "live": st.sampled_from([True, True, False]),
         "historical": st.booleans(),
     }
 )
@@ -92,25 +92,17 @@ def sent(found: Brief) -> tuple[Any, ...]:
     beside=st.integers(0, 8),
     act=st.sampled_from(
         [
-            "approve",
-            "approve",
-            "approve",
-            "remove",
-            "rescope",
-            "reject",
-            "same",
-            "confirm",
-            "keep_first",
-            "keep_second",
-            "keep_both",
-            "none",
+            *["approve"] * 4,
+            *["remove"] * 3,
+            *["rescope"] * 2,
+            *("reject", "same", "confirm", "keep_first", "keep_second", "keep_both", "none"),
         ]
     ),
     scope=SCOPE,
     relation=st.sampled_from(["", *Relation.values]),
     budget=st.integers(60, 420),
     task=st.none() | WORDS,
-    told_before=st.integers(0, 2),
+    told_before=st.sampled_from([0, 1, 2, 2]),
 )
 @settings(
     max_examples=50,
