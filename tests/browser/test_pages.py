@@ -136,7 +136,7 @@ def faults(page: Page, name: str) -> list[str]:
     if width == 1280 and name in FITTING and height > 800:
         found.append(f"{name}: a card of {height} pixels does not fit a screen of 800")
     if width == 1280 and name in FITTING:
-        for mark in page.locator("mark").all():
+        for mark in page.locator("mark:visible").all():
             box = mark.bounding_box()
             if box is None or box["y"] + box["height"] > BAR:
                 found.append(f"{name}: a quote is not wholly visible")
