@@ -30,7 +30,9 @@ def member(cast: Cast, name: str) -> Membership:
 
 def say(cast: Cast, name: str, fact: Fact, verb: str = "approve", now: datetime | None = None, **form: Any):  # type: ignore[no-untyped-def]
     fact = Fact.objects.select_related("subject", "project", "related").get(pk=fact.pk)
-    return decisions.decide(member(cast, name), fact, verb, fact.revision, {"opened": True, **form}, now or fact.first_seen_at)
+    return decisions.decide(
+        member(cast, name), fact, verb, fact.revision, {"opened": True, **form}, now or fact.first_seen_at
+    )
 
 
 def test_the_first_yes_waits_for_a_second_person(shop: Cast) -> None:
@@ -116,7 +118,9 @@ def test_a_first_yes_makes_an_open_card_old(shop: Cast) -> None:
     seen = fact.revision
     say(shop, "rita", fact)
     with pytest.raises(FactChanged):
-        decisions.decide(member(shop, "olga"), Fact.objects.get(pk=fact.pk), "approve", seen, {"opened": True}, fact.first_seen_at)
+        decisions.decide(
+            member(shop, "olga"), Fact.objects.get(pk=fact.pk), "approve", seen, {"opened": True}, fact.first_seen_at
+        )
 
 
 @pytest.mark.parametrize("verb", ["keep_second", "keep_both"])
