@@ -199,9 +199,7 @@ class Fact(FactOnArrival):
                     edits["review_due_at"] = ask_again_at(self.type, now, self.project.types, self.expires_at)
             return self._move(Verb.EDIT, person, now, batch=batch, **self._without_first_yes(edits))
 
-    def reconfirm(
-        self, person: Person, *, revision: int, now: datetime, batch: uuid.UUID | None = None
-    ) -> Decision:
+    def reconfirm(self, person: Person, *, revision: int, now: datetime, batch: uuid.UUID | None = None) -> Decision:
         """Still true: confirmed by `person` now, its lifetime and the next asking count from now.
 
         An end that somebody named stays. Raises FactChanged, NotAllowed.

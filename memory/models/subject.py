@@ -109,9 +109,7 @@ class Subject(models.Model):
         ordering = ["entity_type", "pk"]
         constraints = [models.UniqueConstraint(fields=["project", "lookup_hmac"], name="subject_once")]
         # Few: looked through as a list, never beside each fact.
-        indexes = [
-            models.Index(fields=["project"], condition=models.Q(frozen_at__isnull=False), name="subject_frozen")
-        ]
+        indexes = [models.Index(fields=["project"], condition=models.Q(frozen_at__isnull=False), name="subject_frozen")]
 
     def __str__(self) -> str:
         return f"{self.entity_type}:{self.entity_id}"

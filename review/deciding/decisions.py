@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memory import privacy, rendering
-from memory.models import Decision, Fact, FactChanged, NotAllowed, Relation, Status, Subject, Verb
+from memory.models import Decision, Fact, FactChanged, Relation, Status, Subject, Verb
 from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
-from projects.models import Membership, Person, Project, Role
+from projects.models import Membership, Project
 from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as

@@ -170,7 +170,9 @@ def theme(request: HttpRequest) -> HttpResponse:
     answer = redirect(target)
     wanted = request.POST.get("theme", "")
     if wanted in THEMES:
-        Person.objects.filter(pk=request.user.pk).update(theme=wanted)
+        person: Person = request.user  # type: ignore[assignment]
+        person.theme = wanted
+        person.save(update_fields=["theme"])
         answer.set_cookie(
             "theme", wanted, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=settings.SESSION_COOKIE_SECURE
         )
