@@ -1,5 +1,5 @@
 # Paths here are relative on purpose: the checkout may lie in a folder with spaces.
-.PHONY: setup demo test check bench lock clean
+.PHONY: setup demo test check bench lock messages clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -81,6 +81,12 @@ LOCKED := --universal --generate-hashes --no-header --no-emit-index-url --python
 lock: .venv/.installed-dev
 	$(BIN)/uv pip compile $(LOCKED) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCKED) --extra test --extra check pyproject.toml -o requirements-dev.lock
+
+# make messages LANGUAGE=de: the words to translate, in locale/de/LC_MESSAGES/django.po. Needs GNU gettext.
+messages: .venv/.installed-dev
+	@command -v xgettext >/dev/null || { echo "Missing: gettext. Run: apt-get install gettext"; exit 1; }
+	@mkdir -p locale
+	$(BIN)/python manage.py makemessages --locale $(LANGUAGE) --ignore .venv --ignore tests --ignore benchmarks
 
 clean:
 	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

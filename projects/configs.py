@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from projects import audit
 from projects.models import Agent, AgentConfig, Person, Project
@@ -28,26 +29,37 @@ class ConfigChanged(Exception):
 def parse(text: str) -> dict[str, Any]:
     """The JSON object a person typed. Raises BadConfig: no JSON, no object, a name twice, too large, too deep."""
     if len(text.encode("utf-8", "replace")) > 4 * MOST_BYTES:
-        raise BadConfig(f"This is too long: {MOST_BYTES:,} bytes are the limit, for it comes with every brief.")
+        raise BadConfig(
+            _("This is too long: %(most_bytes)s bytes are the limit, for it comes with every brief.")
+            % {"most_bytes": f"{MOST_BYTES:,}"}
+        )
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as wrong:
-        raise BadConfig(f"Line {wrong.lineno}, column {wrong.colno}: {wrong.msg}. This is no JSON.") from None
+        raise BadConfig(
+            _("Line %(lineno)s, column %(colno)s: %(msg)s. This is no JSON.")
+            % {"lineno": wrong.lineno, "colno": wrong.colno, "msg": wrong.msg}
+        ) from None
     except RecursionError:
-        raise BadConfig(f"It is nested too deep; {MOST_DEPTH} levels are the limit.") from None
+        raise BadConfig(
+            _("It is nested too deep; %(most_depth)s levels are the limit.") % {"most_depth": MOST_DEPTH}
+        ) from None
     if not isinstance(found, dict):
-        raise BadConfig('It must be an object: {"name": value, …}.')
+        raise BadConfig(_('It must be an object: {"name": value, …}.'))
     if _depth(found) > MOST_DEPTH:
-        raise BadConfig(f"It is nested too deep; {MOST_DEPTH} levels are the limit.")
+        raise BadConfig(_("It is nested too deep; %(most_depth)s levels are the limit.") % {"most_depth": MOST_DEPTH})
     try:
         size = len(json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
     except ValueError:
         # A number past every bound, or half a character.
-        raise BadConfig("A number in it is too large, or a letter in it is only half of one.") from None
+        raise BadConfig(_("A number in it is too large, or a letter in it is only half of one.")) from None
     if "\\u0000" in json.dumps(found):
-        raise BadConfig("It holds a NUL character, which cannot be kept.")
+        raise BadConfig(_("It holds a NUL character, which cannot be kept."))
     if size > MOST_BYTES:
-        raise BadConfig(f"It has {size:,} bytes; {MOST_BYTES:,} are the limit, for it comes with every brief.")
+        raise BadConfig(
+            _("It has %(size)s bytes; %(most_bytes)s are the limit, for it comes with every brief.")
+            % {"size": f"{size:,}", "most_bytes": f"{MOST_BYTES:,}"}
+        )
     return found
 
 
@@ -55,13 +67,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise BadConfig(f"“{name[:80]}” stands there twice. Only one of them would be told; keep that one.")
+            raise BadConfig(
+                _("“%(name)s” stands there twice. Only one of them would be told; keep that one.") % {"name": name[:80]}
+            )
         found[name] = value
     return found
 
 
 def _no_number(name: str) -> Any:
-    raise BadConfig(f"{name} is no JSON number.")
+    raise BadConfig(_("%(name)s is no JSON number.") % {"name": name})
 
 
 def _depth(value: Any) -> int:

@@ -13,6 +13,7 @@ from memory.models import Decision, Fact, FactChanged, NotAllowed, Session, Stat
 from memory.types import type_of
 from projects import audit
 from projects.models import Person
+from projects.words import later
 from review.cards.flags import SENTENCE_LIMIT
 from review.cards.risk import Risk, risks_of
 from review.cards.served_value import unsaid
@@ -22,13 +23,13 @@ from review.deciding.undoing import act_on_many
 
 # Why a line is left for its own card; the words stand on the page.
 ONE_BY_ONE = {
-    "related": "stands against something known",
+    "related": later("stands against something known"),
     "two": "takes two people",
     "flagged": "holds personal data",
-    "one_by_one": "is of a type that is reviewed one by one",
-    "unsaid": "holds more than its sentence says",
-    "long": "is longer than a sentence",
-    "unfit": "cannot be approved as it stands",
+    "one_by_one": later("is of a type that is reviewed one by one"),
+    "unsaid": later("holds more than its sentence says"),
+    "long": later("is longer than a sentence"),
+    "unfit": later("cannot be approved as it stands"),
     "moved": "was decided meanwhile",
 }
 

@@ -7,21 +7,24 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.utils.translation import gettext as _
+
+from projects.words import later
 
 slug_validator = RegexValidator(
-    r"^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$", "Use lower-case letters, digits and hyphens, 50 at most."
+    r"^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$", later("Use lower-case letters, digits and hyphens, 50 at most.")
 )
 
 
 def validate_timezone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
-        raise ValidationError("This is no time zone. Use a name such as Europe/Berlin or UTC.")
+        raise ValidationError(_("This is no time zone. Use a name such as Europe/Berlin or UTC."))
 
 
 class DistillerName(models.TextChoices):
-    LOCAL = "local", "The local reader (no key, no network)"
+    LOCAL = "local", later("The local reader (no key, no network)")
     ANTHROPIC = "anthropic", "Anthropic"
-    OPENAI = "openai", "OpenAI, or what speaks its language"
+    OPENAI = "openai", later("OpenAI, or what speaks its language")
 
 
 class Project(models.Model):

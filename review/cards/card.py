@@ -138,7 +138,7 @@ class Card:
     @property
     def confirm_words(self) -> str:
         """What the button of a live memory says: it names what it keeps."""
-        return "Still true" if self.kind == Kind.STILL_TRUE else "It holds"
+        return _("Still true") if self.kind == Kind.STILL_TRUE else "It holds"
 
     @property
     def is_broken(self) -> bool:
@@ -221,7 +221,10 @@ def proposer(fact: Fact) -> str:
     agent = fact.proposed_by_agent.slug if fact.proposed_by_agent is not None else "an agent"
     if not fact.distiller:
         return agent
-    return f"{agent} · {fact.distiller} reader {fact.prompt_version}".strip()
+    return (
+        _("%(agent)s · %(distiller)s reader %(prompt_version)s")
+        % {"agent": agent, "distiller": fact.distiller, "prompt_version": fact.prompt_version}
+    ).strip()
 
 
 def goes_to(fact: Fact, agents: tuple[Agent, ...]) -> str:

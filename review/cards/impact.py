@@ -194,7 +194,7 @@ def keep_both(what: Supposing, fact: Fact, other: Fact) -> None:
     if other.status == Status.PROPOSED:
         what.approve(other)
     if not (what.is_live(fact) and what.is_live(other)):
-        raise NotAllowed("Only one of the two can hold.")
+        raise NotAllowed(_("Only one of the two can hold."))
 
 
 def _impact(fact: Fact, answers: list[tuple[str, Step]], agents: Iterable[Agent], now: datetime) -> Impact:

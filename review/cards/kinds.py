@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
+from django.utils.translation import gettext, gettext_noop
+
 from memory.models import Fact, Relation, Status, Verdict
 
 ANSWERABLE = (Status.APPROVED, Status.PROPOSED)
@@ -13,13 +15,18 @@ ANSWERABLE = (Status.APPROVED, Status.PROPOSED)
 class Kind(StrEnum):
     """As it stands on the card."""
 
-    NEW = "New"
-    CHANGES = "Changes"
-    CONFLICT = "Conflict"
-    SAME_THING = "Same thing"
-    STANDING = "Standing brief"
-    STILL_TRUE = "Still true?"
-    COMPLAINT = "Complaint"
+    NEW = gettext_noop("New")
+    CHANGES = gettext_noop("Changes")
+    CONFLICT = gettext_noop("Conflict")
+    SAME_THING = gettext_noop("Same thing")
+    STANDING = gettext_noop("Standing brief")
+    STILL_TRUE = gettext_noop("Still true?")
+    COMPLAINT = gettext_noop("Complaint")
+
+    @property
+    def words(self) -> str:
+        """In the reader's language."""
+        return gettext(self.value)
 
 
 def kind_of(fact: Fact, rival: Fact | None, now: datetime) -> Kind:

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memory import privacy, suspicions
 
 # (mark, text). Text: "same", "mark", "unsupported", "gone", "new", "date" (kept on one line) and "masked" (dots).
@@ -156,7 +158,15 @@ def _tag_boxes(run: str) -> list[Piece]:
     if len(run) <= NAMED_TAGS:
         boxes: list[Piece] = [("hidden", named(char)) for char in run]
     else:
-        boxes = [("hidden", f"{len(run)} tag characters, U+{ord(run[0]):04X} to U+{ord(run[-1]):04X}")]
+        boxes = [
+            (
+                "hidden",
+                (
+                    _("%(count)s tag characters, U+%(what)s to U+%(what2)s")
+                    % {"count": len(run), "what": f"{ord(run[0]):04X}", "what2": f"{ord(run[-1]):04X}"}
+                ),
+            )
+        ]
     reads = "".join(chr(ord(char) - 0xE0000) for char in run if 0xE0020 <= ord(char) < 0xE007F)
     return [*boxes, *([("reads", _short(reads))] if len(run) > 1 and reads.strip() else [])]
 
@@ -183,7 +193,7 @@ def named(char: str) -> str:
     """`U+200B zero width space`, `U+E0041 tag A`."""
     place = ord(char)
     if 0xE0020 < place < 0xE007F:
-        return f"U+{place:04X} tag {chr(place - 0xE0000)}"
+        return _("U+%(place)s tag %(what)s") % {"place": f"{place:04X}", "what": chr(place - 0xE0000)}
     name = unicodedata.name(char, "").lower() or _NAMES.get(place, "")
     if not name:
         name = {"Co": "private use", "Cc": "control character", "Cs": "half of a pair"}.get(

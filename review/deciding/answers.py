@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Status
 from projects.models import Person
+from projects.words import later
 
 # Kept with the decision where a person answered a question instead of choosing a reason.
 OUTDONE = "not_true"
@@ -48,7 +49,9 @@ def keep_both(fact: Fact, person: Person, revision: int, beside: int, now: datet
         if known.status == Status.PROPOSED:
             known.approve(person, revision=known.revision, now=now, batch=batch)
         if Fact.objects.filter(pk__in=[fact.pk, known.pk], status=Status.APPROVED).count() < 2:
-            raise NotAllowed(f"{fact.key} holds one value. Keep one of the two, or edit what this one is about.")
+            raise NotAllowed(
+                _("%(key)s holds one value. Keep one of the two, or edit what this one is about.") % {"key": fact.key}
+            )
     return decision
 
 
@@ -93,9 +96,9 @@ def _other(fact: Fact, revision: int) -> Fact:
     """The memory beside this one, as the person saw it. Raises FactChanged, NotAllowed."""
     known = fact.related
     if known is None or known.status not in (Status.APPROVED, Status.PROPOSED):
-        raise NotAllowed("The memory beside this one is gone by now. Reload the page; this one stands alone.")
+        raise NotAllowed(_("The memory beside this one is gone by now. Reload the page; this one stands alone."))
     if known.pk == fact.pk or known.subject_id != fact.subject_id:
-        raise NotAllowed("The two are about different subjects, so one says nothing against the other.")
+        raise NotAllowed(_("The two are about different subjects, so one says nothing against the other."))
     if known.revision != revision:
         raise FactChanged(known)
     return known
@@ -104,10 +107,10 @@ def _other(fact: Fact, revision: int) -> Fact:
 Answer = Callable[[Fact, Person, int, int, datetime], Decision]
 # What the form sends, and what the desk says when it is done.
 ANSWERS: dict[str, tuple[Answer, str]] = {
-    "keep_first": (keep_first, "Kept the first"),
-    "keep_second": (keep_second, "Kept the second"),
-    "keep_both": (keep_both, "Kept both"),
-    "keep_neither": (keep_neither, "Kept neither"),
-    "same": (same_thing, "Merged"),
-    "confirm": (confirm, "Confirmed"),
+    "keep_first": (keep_first, later("Kept the first")),
+    "keep_second": (keep_second, later("Kept the second")),
+    "keep_both": (keep_both, later("Kept both")),
+    "keep_neither": (keep_neither, later("Kept neither")),
+    "same": (same_thing, later("Merged")),
+    "confirm": (confirm, later("Confirmed")),
 }

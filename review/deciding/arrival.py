@@ -124,17 +124,17 @@ def why_not(fact: Fact, evidence: Sequence[Evidence], agents: Sequence[Agent]) -
     What the memory itself and its neighbours rule out is for `Fact.approve_on_arrival`.
     """
     if not evidence:
-        return "It has no quote."
+        return _("It has no quote.")
     if any(row.observation is None or row.verdict() != "holds" for row in evidence):
-        return "A quote cannot be checked against its source."
+        return _("A quote cannot be checked against its source.")
     if len(evidence) == 1 and evidence[0].observation is not None and evidence[0].observation.role == "user":
-        return "Somebody said it once, and nothing else speaks for it."
+        return _("Somebody said it once, and nothing else speaks for it.")
     if risk_of(fact, evidence, agents) is not None or order_of(fact, evidence):
-        return "It reads like an instruction, or goes too far."
+        return _("It reads like an instruction, or goes too far.")
     if suspicions.lookalikes_in(fact.text) or suspicions.blobs_in(fact.text) or suspicions.hosts_in(fact.text):
-        return "It holds something that is not what it looks like, or names a host."
+        return _("It holds something that is not what it looks like, or names a host.")
     if len(fact.text) > SENTENCE_LIMIT or unsupported(fact, list(evidence)):
-        return "Its sentence says more than its quotes."
+        return _("Its sentence says more than its quotes.")
     return ""
 
 

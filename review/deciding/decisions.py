@@ -16,6 +16,7 @@ from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
 from projects.models import Membership, Project
+from projects.words import later
 from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
@@ -24,35 +25,35 @@ from review.deciding.reading import refuse_unread
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
-    ("1", "not_true", "Not true"),
-    ("2", "vague", "Too vague"),
-    ("3", "known", "Already known"),
-    ("4", "once", "Only for this once"),
-    ("5", "not_ours", "Not ours to keep"),
-    ("6", "wrong_person", "About the wrong person"),
-    ("7", "misread", "Misread the quote"),
-    ("8", "instruction", "An instruction"),
-    ("9", "dated", "Out of date soon"),
-    ("0", "other", "Something else"),
+    ("1", "not_true", later("Not true")),
+    ("2", "vague", later("Too vague")),
+    ("3", "known", later("Already known")),
+    ("4", "once", later("Only for this once")),
+    ("5", "not_ours", later("Not ours to keep")),
+    ("6", "wrong_person", later("About the wrong person")),
+    ("7", "misread", later("Misread the quote")),
+    ("8", "instruction", later("An instruction")),
+    ("9", "dated", later("Out of date soon")),
+    ("0", "other", later("Something else")),
 )
 REASON_WORDS = {code: words for _, code, words in REASONS}
 VERB_WORDS = {
-    "propose": "Proposed",
-    "create": "Written by hand",
-    "approve": "Countersigned",
-    "first yes": "First yes",
-    "edit": "Edited",
-    "reject": "Rejected",
-    "rescope": "Goes to others",
-    "merge": "Merged",
-    "supersede": "Replaced",
-    "put off": "Put off",
-    "remove": "Withdrawn",
-    "expire": "Expired",
-    "lapse": "Not now",
-    "restore": "Restored",
-    "reconfirm": "Confirmed",
-    "undo": "Undone",
+    "propose": later("Proposed"),
+    "create": later("Written by hand"),
+    "approve": later("Countersigned"),
+    "first yes": later("First yes"),
+    "edit": later("Edited"),
+    "reject": later("Rejected"),
+    "rescope": later("Goes to others"),
+    "merge": later("Merged"),
+    "supersede": later("Replaced"),
+    "put off": later("Put off"),
+    "remove": later("Withdrawn"),
+    "expire": later("Expired"),
+    "lapse": later("Not now"),
+    "restore": later("Restored"),
+    "reconfirm": later("Confirmed"),
+    "undo": later("Undone"),
 }
 
 
@@ -112,32 +113,32 @@ def decide(
         if replaces is not None and form.get("beside", replaces.revision) != replaces.revision:
             raise FactChanged(replaces)
         decision = fact.approve(person, revision=revision, now=now, replaces=replaces, **edits)
-        words = "Approved"
+        words = _("Approved")
     elif verb == "edit":
         if not edits:
-            raise BadDecision("Nothing was changed.", "text")
+            raise BadDecision(_("Nothing was changed."), "text")
         decision = fact.edit(person, revision=revision, now=now, **edits)
-        words = "Edited"
+        words = _("Edited")
     elif verb == "reject":
         decision = fact.reject(person, revision=revision, now=now, reason=_reason(form), note=_reason_note(form))
         words = f"Rejected, {REASON_WORDS[decision.reason].lower()}"
     elif verb == "rescope":
         scope = {name: edits[name] for name in ("everyone", "agent_ids") if name in edits}
         if not scope:
-            raise BadDecision("Choose who gets it.", "scope")
+            raise BadDecision(_("Choose who gets it."), "scope")
         decision = fact.rescope(person, revision=revision, now=now, **scope)
-        words = "Goes to others now"
+        words = _("Goes to others now")
     elif verb == "put_off":
         decision = fact.put_off(person, revision=revision, now=now, until=form.get("until") or now + timedelta(days=1))
-        words = "Later"
+        words = _("Later")
     elif verb == "remove":
         reason = _reason(form) if form.get("reason") else ""
         decision = fact.remove(person, revision=revision, now=now, reason=reason, note=_note(form))
-        words = "Withdrawn"
+        words = _("Withdrawn")
     else:
-        raise BadDecision("This is no decision that can be made.")
+        raise BadDecision(_("This is no decision that can be made."))
     if is_sample:
-        words = {"approve": "Approved", "reject": "Rejected"}.get(asked, words)
+        words = {"approve": _("Approved"), "reject": _("Rejected")}.get(asked, words)
     if decision.verb not in (Verb.EDIT, Verb.RESCOPE) or (is_sample and asked == "approve"):
         leases.end(fact)
     follow(decision, now)
@@ -179,7 +180,7 @@ def create(
         now=now,
     )
     if not is_new:
-        raise BadDecision("The same memory waits in the pile already. Approve it there.", "text")
+        raise BadDecision(_("The same memory waits in the pile already. Approve it there."), "text")
     return decide(membership, fact, "approve", fact.revision, {}, now)
 
 
@@ -187,9 +188,12 @@ def clean_sentence(text: str) -> str:
     """A sentence as it is kept: cleaned, on one line. Raises BadDecision when nothing, or too much, is left."""
     cleaned = rendering.clean_line(text)
     if not cleaned:
-        raise BadDecision("Write one sentence.", "text")
+        raise BadDecision(_("Write one sentence."), "text")
     if len(cleaned) > MAX_TEXT:
-        raise BadDecision(f"Keep it to one sentence; {MAX_TEXT:,} characters are the limit.", "text")
+        raise BadDecision(
+            (_("Keep it to one sentence; %(max_text)s characters are the limit.") % {"max_text": f"{MAX_TEXT:,}"}),
+            "text",
+        )
     return cleaned
 
 
@@ -204,9 +208,9 @@ def _is_there(fact: Fact | None) -> bool:
 def refuse_untrue(fact: Fact, text: str) -> None:
     """What may never be countersigned, whatever the page showed: a quote that is not there, characters nobody sees."""
     if any(row.verdict() == "mismatch" for row in fact.evidence.select_related("observation")):
-        raise BadDecision("The quote is not in its source, so it cannot be approved. Reject it, or write it anew.")
+        raise BadDecision(_("The quote is not in its source, so it cannot be approved. Reject it, or write it anew."))
     if has_hidden(text):
-        raise BadDecision("The sentence holds hidden characters. Edit them out, then approve.", "text")
+        raise BadDecision(_("The sentence holds hidden characters. Edit them out, then approve."), "text")
 
 
 def _edits(project: Project, fact: Fact, form: dict[str, Any]) -> dict[str, Any]:
@@ -224,12 +228,12 @@ def _edits(project: Project, fact: Fact, form: dict[str, Any]) -> dict[str, Any]
             edits[name] = form[name]
     # A type that an agent made up may stay; a person chooses from the project's table.
     if "type" in edits and edits["type"] not in table(project.types):
-        raise BadDecision("Choose one of the project's types.", "text")
+        raise BadDecision(_("Choose one of the project's types."), "text")
     if form.get("everyone") is not None:
         wanted = [] if form["everyone"] else sorted(set(form.get("agent_ids") or []))
         known = set(project.agents.values_list("pk", flat=True))
         if not form["everyone"] and (not wanted or not set(wanted) <= known):
-            raise BadDecision("Choose at least one agent, or everyone.", "scope")
+            raise BadDecision(_("Choose at least one agent, or everyone."), "scope")
         if (form["everyone"], wanted) != (fact.everyone, fact.agent_ids):
             edits.update(everyone=form["everyone"], agent_ids=wanted)
     return edits
@@ -240,7 +244,7 @@ def _reason(form: dict[str, Any]) -> str:
     by_digit = {digit: code for digit, code, _ in REASONS}
     reason = by_digit.get(reason, reason)
     if reason not in REASON_WORDS:
-        raise BadDecision("Say why: choose one of the ten reasons.", "reason")
+        raise BadDecision(_("Say why: choose one of the ten reasons."), "reason")
     return reason
 
 

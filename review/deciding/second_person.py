@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from memory.models import Decision, Fact, NotAllowed, Status
 from memory.models.fact_of_two import SAID_YES_TO
@@ -86,7 +87,7 @@ def refuse_beside(fact: Fact, person: Person) -> None:
     """Before `fact` is approved along with another card. Raises NotAllowed where two people have to decide it."""
     is_second = fact.first_yes_at is not None and fact.first_yes_by_id != person.pk
     if not is_second and is_needed(fact):
-        raise NotAllowed("Two people decide the other memory. Decide it on its own card first.")
+        raise NotAllowed(_("Two people decide the other memory. Decide it on its own card first."))
 
 
 def changes_what_was_read(fact: Fact, edits: dict[str, Any]) -> bool:

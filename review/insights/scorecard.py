@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q
 from django.db.models.functions import TruncWeek
+from django.utils.translation import gettext as _
 
 from memory.models import Decision, Fact, Status, Verb
 from memory.types import type_of
@@ -102,13 +103,21 @@ def of(project: Project, now: datetime) -> Scorecard:
     weeks: dict[date, Score] = defaultdict(Score)
     since = (now.astimezone(zone) - timedelta(weeks=WEEKS)).date()
     for distiller, version, kind, week, status, was_approved, is_edited, count in groups:
-        scores = [total, readers[f"{distiller} reader {version}".strip()], types[_type_words(kind, project)]]
+        scores = [
+            total,
+            readers[(_("%(distiller)s reader %(version)s") % {"distiller": distiller, "version": version}).strip()],
+            types[_type_words(kind, project)],
+        ]
         if week.date() >= since:
             scores.append(weeks[week.date()])
         for score in scores:
             score.add(status, was_approved, is_edited, count)
     for distiller, version, kind, reason, count in _reasons(project):
-        for score in (total, readers[f"{distiller} reader {version}".strip()], types[_type_words(kind, project)]):
+        for score in (
+            total,
+            readers[(_("%(distiller)s reader %(version)s") % {"distiller": distiller, "version": version}).strip()],
+            types[_type_words(kind, project)],
+        ):
             score.reasons[reason] += count
     by_size = sorted(types.items(), key=lambda one: (-one[1].decided, one[0]))
     return Scorecard(total, tuple(sorted(readers.items(), reverse=True)), tuple(by_size), tuple(sorted(weeks.items())))

@@ -4,13 +4,14 @@ from django.conf import settings
 from django.db import models
 
 from projects.models import Project
+from projects.words import later
 
 
 class NoticeKind(models.TextChoices):
-    DIGEST = "digest", "What waits, once a day"
-    COMPLAINT = "complaint", "A complaint about a memory in use"
-    ASSIGNMENT = "assignment", "A card put before you"
-    DUE = "due", "A due date"
+    DIGEST = "digest", later("What waits, once a day")
+    COMPLAINT = "complaint", later("A complaint about a memory in use")
+    ASSIGNMENT = "assignment", later("A card put before you")
+    DUE = "due", later("A due date")
 
 
 class Notice(models.Model):

@@ -15,6 +15,7 @@ from django.core.mail import EmailMessage, get_connection
 from django.db.models import Q
 
 from projects import tenancy
+from projects.words import later
 from review.models import Notice, Webhook
 from review.notices import outbox, webhook, words
 
@@ -74,7 +75,7 @@ def _send(notice: Notice, now: datetime) -> str:
     return ""
 
 
-NOT_WANTED = "nobody wants it any more"
+NOT_WANTED = later("nobody wants it any more")
 
 
 def _mail(notice: Notice, address: str, slugs: dict[int, str]) -> str:

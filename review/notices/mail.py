@@ -8,6 +8,7 @@ from smtplib import SMTPException
 from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from projects.models import Person
 
@@ -18,8 +19,8 @@ def send_invitation(email: str, link: str, by: Person) -> bool:
         return False
     body = render_to_string("review/invitation_mail.txt", {"link": link, "by": by})
     try:
-        send_mail("An invitation to Countersign", body, None, [email])
+        send_mail(_("An invitation to Countersign"), body, None, [email])
     except (SMTPException, OSError) as problem:
-        logging.getLogger(__name__).warning("An invitation could not be mailed: %s.", type(problem).__name__)
+        logging.getLogger(__name__).warning(_("An invitation could not be mailed: %s."), type(problem).__name__)
         return False
     return True

@@ -75,7 +75,7 @@ def send(url: str, secret: str, notice_id: str, message: dict[str, Any], timesta
     except (TimeoutError, ssl.SSLError, OSError, http.client.HTTPException, ValueError) as problem:
         raise NotSent(_fault(problem)) from None
     if 300 <= status < 400:
-        raise NotSent(f"answered {status}, and redirects are not followed")
+        raise NotSent(_("answered %(status)s, and redirects are not followed") % {"status": status})
     if not 200 <= status < 300:
         raise NotSent(f"answered {status}")
 
@@ -154,13 +154,13 @@ def _is_public(address: str) -> bool:
 
 def _fault(problem: Exception) -> str:
     if isinstance(problem, _Private):
-        return "leads into a private network"
+        return _("leads into a private network")
     if isinstance(problem, TimeoutError):
         return "timed out"
     if isinstance(problem, ssl.SSLError):
-        return "has no valid certificate"
+        return _("has no valid certificate")
     if isinstance(problem, socket.gaierror):
-        return "has no such name"
+        return _("has no such name")
     if isinstance(problem, ConnectionRefusedError):
         return "refused the connection"
-    return "could not be reached"
+    return _("could not be reached")

@@ -21,11 +21,12 @@ from django.views.decorators.http import require_POST, require_safe
 from projects import agents as steps
 from projects import configs
 from projects.models import Agent, ApiKey, Membership, Person, Role
+from projects.words import later
 from review.pages import pauses, snippets
 from review.pages.access import project_page
 from review.pages.settings_forms import MAY, NewAgent, NewKey
 
-ISSUED_ALREADY = (
+ISSUED_ALREADY = later(
     "A key was issued since this page was opened, so none was issued now. If that was you and you have lost it, "
     "revoke it below and issue another."
 )
@@ -126,7 +127,7 @@ def _may(key: ApiKey) -> str:
 
 def _holders(keys: list[KeyLine]) -> str:
     names = list(dict.fromkeys(line.holder for line in keys))
-    return f"{len(keys)}, of {', '.join(names)}" if keys else "none"
+    return (_("%(count)s, of %(names)s") % {"count": len(keys), "names": ", ".join(names)}) if keys else "none"
 
 
 def _key_form(membership: Membership, data: Any = None, agent: Agent | None = None) -> NewKey:
@@ -149,9 +150,9 @@ def create(request: HttpRequest, membership: Membership) -> HttpResponse:
     try:
         steps.create(membership.project, slug, by=membership.person, now=timezone.now())
     except steps.AgentExists:
-        form.add_error("slug", "This project has an agent of that name, perhaps an archived one.")
+        form.add_error("slug", _("This project has an agent of that name, perhaps an archived one."))
         return _page(request, membership, 422, new_agent=form)
-    messages.success(request, f"{slug} is there. It needs a key to be heard.")
+    messages.success(request, (_("%(slug)s is there. It needs a key to be heard.") % {"slug": slug}))
     answer = redirect("review:agents", membership.project.slug)
     answer["Location"] += f"?agent={slug}#issue"
     return answer
@@ -190,9 +191,12 @@ def revoke(request: HttpRequest, membership: Membership, pk: int) -> HttpRespons
     if found is None:
         raise Http404
     if not membership.is_owner and found.person_id != membership.person_id:
-        raise PermissionDenied("Only an owner revokes the key of somebody else. You may revoke your own.")
+        raise PermissionDenied(_("Only an owner revokes the key of somebody else. You may revoke your own."))
     steps.revoke(found, by=membership.person, now=timezone.now())
-    messages.success(request, f"The key {found.prefix}… is revoked. Calls with it are refused from now on.")
+    messages.success(
+        request,
+        (_("The key %(prefix)s… is revoked. Calls with it are refused from now on.") % {"prefix": found.prefix}),
+    )
     return redirect("review:agents", membership.project.slug)
 
 
@@ -230,10 +234,12 @@ def archive(request: HttpRequest, membership: Membership, agent: str) -> HttpRes
     found, now = _find(membership, agent, Q()), timezone.now()
     if "bring_back" in request.POST:
         steps.bring_back(found, by=membership.person, now=now)
-        messages.success(request, f"{found.slug} is back, with the keys that were not revoked.")
+        messages.success(request, (_("%(slug)s is back, with the keys that were not revoked.") % {"slug": found.slug}))
     else:
         steps.archive(found, by=membership.person, now=now)
-        messages.success(request, f"{found.slug} is archived: its keys do not work, what it said stays.")
+        messages.success(
+            request, (_("%(slug)s is archived: its keys do not work, what it said stays.") % {"slug": found.slug})
+        )
     return redirect("review:agents", membership.project.slug)
 
 

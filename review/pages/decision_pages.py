@@ -82,9 +82,9 @@ def undo_last(request: HttpRequest, membership: Membership) -> HttpResponse:
     if last is None:
         if request.htmx:  # type: ignore[attr-defined]
             context = desk_context(membership, None)
-            context["announce"] = "There is nothing to undo."
+            context["announce"] = _("There is nothing to undo.")
             return render(request, "review/_desk.html", context)
-        messages.info(request, "There is nothing to undo.")
+        messages.info(request, _("There is nothing to undo."))
         return redirect("review:pile", membership.project.slug)
     return _undo(request, membership, last)
 

@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memory import distillation, providers, short_ids, spending, waiting
@@ -22,6 +23,7 @@ from memory.spending import Spent
 from projects import audit
 from projects.models import Membership, Project, Role
 from projects.models.project import DistillerName
+from projects.words import later
 from review.cards.pieces import Piece, visible
 from review.pages.access import project_page, require
 from review.pages.distiller_forms import DistillerForm
@@ -32,24 +34,42 @@ DAYS = 30
 TROUBLED = (JobStatus.FAILED, JobStatus.PARTIAL, JobStatus.RETRY)
 # What went wrong, and what a person can do about it.
 WHY = {
-    "rate_limited": ("The provider asked us to slow down.", ""),
-    "unavailable": ("The provider did not answer, or answered with an error of its own.", ""),
-    "timeout": ("No answer came in time.", ""),
-    "bad_key": ("The provider refuses the key.", "Set a valid key and start Countersign again."),
-    "no_model": ("The provider does not know this model, or the address is wrong.", "Look at the model’s name."),
-    "no_credit": ("The account at the provider is empty.", "Fill it up."),
-    "too_long": ("The session is too long for the model, even in pieces.", "Choose a model that reads more at once."),
-    "bad_request": ("The provider refused the request in every form it was made.", "Choose another model."),
-    "unusable": ("The model did not reply in the form that was asked for.", "Run it again, or choose another model."),
-    "wrong_types": ("What the model called facts were none.", "Run it again, or choose another model."),
-    "truncated": ("The reply was cut off at its limit.", "Run it again, or choose another model."),
-    "refused": ("The model declined to read the session.", "Run it again, or let the local reader read it."),
-    "WorkerDied": ("The worker died in the middle, each time.", "Look at the worker’s log for the reason."),
+    "rate_limited": (later("The provider asked us to slow down."), ""),
+    "unavailable": (later("The provider did not answer, or answered with an error of its own."), ""),
+    "timeout": (later("No answer came in time."), ""),
+    "bad_key": (later("The provider refuses the key."), later("Set a valid key and start Countersign again.")),
+    "no_model": (
+        later("The provider does not know this model, or the address is wrong."),
+        later("Look at the model’s name."),
+    ),
+    "no_credit": (later("The account at the provider is empty."), later("Fill it up.")),
+    "too_long": (
+        later("The session is too long for the model, even in pieces."),
+        later("Choose a model that reads more at once."),
+    ),
+    "bad_request": (
+        later("The provider refused the request in every form it was made."),
+        later("Choose another model."),
+    ),
+    "unusable": (
+        later("The model did not reply in the form that was asked for."),
+        later("Run it again, or choose another model."),
+    ),
+    "wrong_types": (later("What the model called facts were none."), later("Run it again, or choose another model.")),
+    "truncated": (later("The reply was cut off at its limit."), later("Run it again, or choose another model.")),
+    "refused": (
+        later("The model declined to read the session."),
+        later("Run it again, or let the local reader read it."),
+    ),
+    "WorkerDied": (
+        later("The worker died in the middle, each time."),
+        later("Look at the worker’s log for the reason."),
+    ),
 }
 FELL_BACK = {
-    "daily_cap": "Today’s limit is used up, so the local reader reads until midnight UTC.",
-    "no_key": "No key is set for it, so the local reader reads.",
-    "local_only": "The project is local only, so the local reader reads.",
+    "daily_cap": later("Today’s limit is used up, so the local reader reads until midnight UTC."),
+    "no_key": later("No key is set for it, so the local reader reads."),
+    "local_only": later("The project is local only, so the local reader reads."),
 }
 
 
@@ -88,7 +108,7 @@ def distiller(request: HttpRequest, membership: Membership) -> HttpResponse:
         require(membership, Role.OWNER)
         if form.is_valid():
             _keep(project, form, membership)
-            messages.success(request, "Kept. It counts from the next session that is read.")
+            messages.success(request, _("Kept. It counts from the next session that is read."))
             return redirect("review:distiller", project.slug)
     now = timezone.now()
     chosen = Project.objects.get(pk=project.pk)
@@ -184,7 +204,7 @@ def run_again(request: HttpRequest, membership: Membership, pk: int) -> HttpResp
     if job is None:
         raise Http404
     distillation.retry(job, timezone.now())
-    messages.success(request, "It is read again in a moment.")
+    messages.success(request, _("It is read again in a moment."))
     return redirect("review:runs", membership.project.slug)
 
 
@@ -196,7 +216,10 @@ def run_all_again(request: HttpRequest, membership: Membership) -> HttpResponse:
     for job in jobs:
         distillation.retry(job, now)
     count = len(jobs)
-    messages.success(request, f"{count} {'run is' if count == 1 else 'runs are'} read again.")
+    messages.success(
+        request,
+        (_("%(count)s %(count2)s read again.") % {"count": count, "count2": "run is" if count == 1 else "runs are"}),
+    )
     return redirect("review:runs", membership.project.slug)
 
 
@@ -220,13 +243,20 @@ def _line(job: DistillJob, cost: Spent | None, now: datetime) -> RunLine:
     why, mend = WHY.get(job.error, (f"It ended with {job.error}.", "Look at the worker’s log for the reason."))
     is_waiting = job.status == JobStatus.RETRY
     if not is_waiting:
-        state = f"failed after {job.attempts} starts" if job.status == JobStatus.FAILED else "read in part"
+        state = (
+            (_("failed after %(attempts)s starts") % {"attempts": job.attempts})
+            if job.status == JobStatus.FAILED
+            else "read in part"
+        )
         if job.status == JobStatus.FAILED and job.error in WAITS:
-            state = f"failed after {job.waits} pauses"
+            state = _("failed after %(waits)s pauses") % {"waits": job.waits}
     elif job.error in WAITS:
-        state = "waits for the provider"
+        state = _("waits for the provider")
     else:
-        state = f"waits after start {job.attempts} of {MAX_ATTEMPTS}"
+        state = _("waits after start %(attempts)s of %(max_attempts)s") % {
+            "attempts": job.attempts,
+            "max_attempts": MAX_ATTEMPTS,
+        }
     return RunLine(
         job, state, is_waiting, why, mend, cost, visible(job.raw_reply), short_ids.encode(job.session_id, "s")
     )

@@ -62,7 +62,7 @@ def find(request: HttpRequest) -> HttpResponse:
         "query": wanted.shown,
         "was_asked": request.method == "POST" and not wanted.is_empty,
         "groups": _groups(found, memberships),
-        "example": "- [f-2k81hd] Refunds above 200 EUR need a manager’s release. (9 sessions)",
+        "example": _("- [f-2k81hd] Refunds above 200 EUR need a manager’s release. (9 sessions)"),
     }
     return render(request, "review/find.html", context)
 

@@ -35,7 +35,9 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
         form["everyone"] = data["scope"] == "everyone"
         form["agent_ids"] = _numbers(data.getlist("agent"))
         if form["everyone"] and form["agent_ids"]:
-            raise BadDecision("Everyone and some agents are ticked. Tick everyone, or only those who get it.", "scope")
+            raise BadDecision(
+                _("Everyone and some agents are ticked. Tick everyone, or only those who get it."), "scope"
+            )
     for name in ("reason", "note", "type", "nature", "use"):
         if name in data:
             form[name] = data[name]
@@ -55,7 +57,7 @@ def revision(data: QueryDict) -> int:
     try:
         return int(data.get("revision", ""))
     except ValueError:
-        raise BadDecision("This form is incomplete. Reload the page and decide again.") from None
+        raise BadDecision(_("This form is incomplete. Reload the page and decide again.")) from None
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _numbers(values: list[str]) -> list[int]:
 def _expiry(day: str, fact: Fact, project: Project, now: datetime) -> datetime:
     on = _day(day)
     if on is None or reachable(datetime.combine(on, time.min, tzinfo=UTC), now) is None:
-        raise BadDecision("Choose its last day, such as 2027-03-01, or tick “no end”.", "expires_on")
+        raise BadDecision(_("Choose its last day, such as 2027-03-01, or tick “no end”."), "expires_on")
     zone = ZoneInfo(project.timezone)
     # A day that was not touched keeps its hour.
     if fact.expires_at is not None and (fact.expires_at - timedelta(seconds=1)).astimezone(zone).date() == on:

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 
 from memory import spending
 from memory.types import type_of
@@ -46,7 +47,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         # Counted only where the bar is drawn, and the desk has it already.
         context["waiting_count"] = SimpleLazyObject(lambda: left_today(membership, timezone.now()))
         if since := spending.capped_since(project, timezone.now()):
-            context["capped"] = f"Today’s tokens were used up at {hour(since)}: the local reader took over."
+            context["capped"] = _("Today’s tokens were used up at %(since)s: the local reader took over.") % {
+                "since": hour(since)
+            }
         if membership.is_owner:
             context["ended_rules"] = [type_of(name, project.types).words for name in Policy.of(project).ended]
     return context

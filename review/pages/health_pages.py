@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from memory.models import Session, SessionStatus
@@ -48,7 +49,7 @@ def register(report: Callable[[], Sequence[Finding]]) -> None:
 @require_safe
 def installation(request: HttpRequest) -> HttpResponse:
     if not isinstance(request.user, Person) or not request.user.is_operator:
-        raise PermissionDenied("Only an operator of this installation sees its health. Owners see their project's.")
+        raise PermissionDenied(_("Only an operator of this installation sees its health. Owners see their project's."))
     return render(request, "review/health.html", {"findings": _report()})
 
 

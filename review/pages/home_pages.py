@@ -18,6 +18,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -100,7 +101,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
         return render(request, "review/welcome.html", {"form": form})
     if not ratelimit.consume(request, action="welcome"):
         form.is_valid()
-        form.add_error(None, "That were ten tries in a minute. Wait a minute, then try again.")
+        form.add_error(None, _("That were ten tries in a minute. Wait a minute, then try again."))
         return render(request, "review/welcome.html", {"form": form}, status=429)
     if form.is_valid() and (person := _first_person(form)):
         login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])
@@ -114,7 +115,7 @@ def _first_person(form: Welcome) -> Person | None:
     try:
         person = first_visitor.welcome(given["code"], given["email"], given["name"], given["password1"])
     except first_visitor.WrongCode:
-        form.add_error("code", "This is not the code that was printed last; each start prints a new one.")
+        form.add_error("code", _("This is not the code that was printed last; each start prints a new one."))
         return None
     with tenancy.system("first visitor"):
         audit.record(
@@ -129,7 +130,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
     """An operator names the owner. Anybody but the operator gets a link, shown on the answer and never again."""
     operator = request.user
     if not isinstance(operator, Person) or not operator.is_operator:
-        raise PermissionDenied("Only an operator of this installation makes projects. Ask the person who runs it.")
+        raise PermissionDenied(_("Only an operator of this installation makes projects. Ask the person who runs it."))
     form = NewProject(request.POST or None, initial={"owner": operator.email, "timezone": operator.timezone})
     if request.method != "POST":
         return render(request, "review/new_project.html", {"form": form})
@@ -146,7 +147,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
             now=timezone.now(),
         )
     except people.SlugTaken:
-        form.add_error("slug", "Another project has this short name. Choose another.")
+        form.add_error("slug", _("Another project has this short name. Choose another."))
         return render(request, "review/new_project.html", {"form": form}, status=422)
     if not token:
         return redirect("review:start", project.slug)
@@ -177,5 +178,5 @@ def theme(request: HttpRequest) -> HttpResponse:
             "theme", wanted, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=settings.SESSION_COOKIE_SECURE
         )
     else:
-        messages.warning(request, "There is no such theme; nothing was changed.")
+        messages.warning(request, _("There is no such theme; nothing was changed."))
     return answer

@@ -11,18 +11,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from projects import people as steps
 from projects import sign_ins, tenancy
 from projects.models import Invitation, InvitationInvalid, Membership, Person, Role
+from projects.words import later
 from review.notices.mail import send_invitation
 from review.pages import snippets
 from review.pages.access import project_page
 from review.pages.settings_forms import ChangeRole, Invite, Join
 
-LAST_OWNER = "A project keeps at least one owner. Make somebody else an owner first."
+LAST_OWNER = later("A project keeps at least one owner. Make somebody else an owner first.")
 
 
 @require_safe
@@ -64,7 +66,7 @@ def invite(request: HttpRequest, membership: Membership) -> HttpResponse:
             membership.project, email, form.cleaned_data["role"], by=membership.person, now=timezone.now()
         )
     except steps.AlreadyMember:
-        form.add_error("email", "This person is in the project already. Change the role in the list.")
+        form.add_error("email", _("This person is in the project already. Change the role in the list."))
         return _page(request, membership, 422, invite=form)
     link = snippets.address(request) + reverse("review:invitation", args=[token])
     mailed = send_invitation(email, link, membership.person)
@@ -78,7 +80,7 @@ def withdraw(request: HttpRequest, membership: Membership, pk: int) -> HttpRespo
     if found is None:
         raise Http404
     steps.withdraw(found, by=membership.person, now=timezone.now())
-    messages.success(request, "The invitation is withdrawn; its link leads nowhere now.")
+    messages.success(request, _("The invitation is withdrawn; its link leads nowhere now."))
     return redirect("review:people", membership.project.slug)
 
 
@@ -87,12 +89,18 @@ def withdraw(request: HttpRequest, membership: Membership, pk: int) -> HttpRespo
 def change_role(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     member, form = _member(membership, pk), ChangeRole(request.POST)
     if not form.is_valid():
-        return _page(request, membership, 422, problem="There is no such role.", problem_member=member.pk)
+        return _page(request, membership, 422, problem=_("There is no such role."), problem_member=member.pk)
     try:
         steps.change_role(member, form.cleaned_data["role"], by=membership.person, now=timezone.now())
     except steps.LastOwner:
         return _page(request, membership, 422, problem=LAST_OWNER, problem_member=member.pk)
-    messages.success(request, f"{member.person.short_name}: {member.get_role_display().lower()} from now on.")
+    messages.success(
+        request,
+        (
+            _("%(short_name)s: %(lower)s from now on.")
+            % {"short_name": member.person.short_name, "lower": member.get_role_display().lower()}
+        ),
+    )
     return redirect("review:people", membership.project.slug)
 
 
@@ -105,11 +113,14 @@ def remove(request: HttpRequest, membership: Membership, pk: int) -> HttpRespons
     except steps.LastOwner:
         return _page(request, membership, 422, problem=LAST_OWNER, problem_member=pk)
     if member.person_id == membership.person_id:
-        messages.success(request, f"You have left {membership.project.name}.")
+        messages.success(request, (_("You have left %(name)s.") % {"name": membership.project.name}))
         return redirect("review:home")
     messages.success(
         request,
-        f"{member.person.short_name} is out of the project. What they decided keeps their name; their keys end.",
+        (
+            _("%(short_name)s is out of the project. What they decided keeps their name; their keys end.")
+            % {"short_name": member.person.short_name}
+        ),
     )
     return redirect("review:people", membership.project.slug)
 

@@ -10,9 +10,11 @@ from typing import Any
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.utils.translation import gettext as _
 
 from projects.models import PERMISSIONS, Agent, Person, Project, Role
 from projects.models.project import slug_validator
+from projects.words import later
 
 MAY = {"capture": "send what happens", "brief": "read briefs", "propose": "propose memories"}
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "a year", "none": "no end"}
@@ -42,7 +44,7 @@ class SignUp(forms.Form):
         given: dict[str, Any] = self.cleaned_data
         first, second = given.get("password1"), given.get("password2")
         if first is not None and second is not None and first != second:
-            self.add_error("password2", "This is not the same as above.")
+            self.add_error("password2", _("This is not the same as above."))
         elif first is not None:
             try:
                 validate_password(first, Person(email=self.address(), name=given.get("name", "")))
@@ -80,11 +82,11 @@ class Invite(forms.Form):
         label="E-mail", max_length=254, widget=forms.EmailInput(_input(autocomplete="off", spellcheck="false"))
     )
     role = forms.ChoiceField(
-        label="Role",
+        label=later("Role"),
         choices=[
-            (Role.VIEWER, "Viewer: reads, and issues keys in their own name"),
-            (Role.REVIEWER, "Reviewer: decides what agents may know"),
-            (Role.OWNER, "Owner: also people, agents and keys"),
+            (Role.VIEWER, later("Viewer: reads, and issues keys in their own name")),
+            (Role.REVIEWER, later("Reviewer: decides what agents may know")),
+            (Role.OWNER, later("Owner: also people, agents and keys")),
         ],
         initial=Role.REVIEWER,
         widget=forms.Select({"class": "select"}),
@@ -122,25 +124,25 @@ def zones(now: str) -> list[tuple[str, str]]:
 
 
 class NewProject(forms.Form):
-    name = forms.CharField(label="Name", max_length=120, widget=forms.TextInput(_input(autocomplete="off")))
+    name = forms.CharField(label=later("Name"), max_length=120, widget=forms.TextInput(_input(autocomplete="off")))
     slug = forms.CharField(
-        label="Short name",
+        label=later("Short name"),
         max_length=50,
         validators=[slug_validator],
-        help_text="Stands in addresses and in what agents read. It cannot be changed later.",
+        help_text=later("Stands in addresses and in what agents read. It cannot be changed later."),
         widget=forms.TextInput(_input(autocomplete="off", spellcheck="false", autocapitalize="none")),
     )
     timezone = forms.ChoiceField(
-        label="Time zone",
+        label=later("Time zone"),
         choices=_zones,
         initial="UTC",
-        help_text="Days end here: a memory lives through its last day.",
+        help_text=later("Days end here: a memory lives through its last day."),
         widget=forms.Select({"class": "select"}),
     )
     owner = forms.EmailField(
-        label="Owner’s e-mail",
+        label=later("Owner’s e-mail"),
         max_length=254,
-        help_text="Another address than yours gets a link, which is shown to you once.",
+        help_text=later("Another address than yours gets a link, which is shown to you once."),
         widget=forms.EmailInput(_input(autocomplete="off", spellcheck="false")),
     )
 
@@ -151,13 +153,13 @@ class ProjectSettings(forms.ModelForm):
         fields = ("name", "timezone", "idle_minutes", "brief_budget_tokens")
         labels = {
             "name": "Name",
-            "timezone": "Time zone",
-            "idle_minutes": "A session is read after this many quiet minutes",
-            "brief_budget_tokens": "A brief holds this many tokens",
+            "timezone": later("Time zone"),
+            "idle_minutes": later("A session is read after this many quiet minutes"),
+            "brief_budget_tokens": later("A brief holds this many tokens"),
         }
         help_texts = {
-            "timezone": "Days end here: a memory lives through its last day.",
-            "brief_budget_tokens": "Where the agent itself names no number.",
+            "timezone": later("Days end here: a memory lives through its last day."),
+            "brief_budget_tokens": later("Where the agent itself names no number."),
         }
         widgets = {
             "name": forms.TextInput(_input(autocomplete="off")),
@@ -182,10 +184,10 @@ class ProjectSettings(forms.ModelForm):
 
 class NewAgent(forms.Form):
     slug = forms.CharField(
-        label="Name",
+        label=later("Name"),
         max_length=50,
         validators=[slug_validator],
-        help_text="Such as support, sales or claude-code. Lower-case letters, digits and hyphens.",
+        help_text=later("Such as support, sales or claude-code. Lower-case letters, digits and hyphens."),
         widget=forms.TextInput(_input(autocomplete="off", spellcheck="false", autocapitalize="none")),
     )
 
@@ -194,18 +196,18 @@ class NewKey(forms.Form):
     """A key for one agent. Without `holders` it is issued in the reader's own name."""
 
     agent = forms.ModelChoiceField(
-        label="For", queryset=Agent.objects.none(), empty_label=None, widget=forms.Select({"class": "select"})
+        label=later("For"), queryset=Agent.objects.none(), empty_label=None, widget=forms.Select({"class": "select"})
     )
-    holder = forms.TypedChoiceField(label="In the name of", coerce=int, widget=forms.Select({"class": "select"}))
+    holder = forms.TypedChoiceField(label=later("In the name of"), coerce=int, widget=forms.Select({"class": "select"}))
     permissions = forms.MultipleChoiceField(
-        label="It may",
+        label=later("It may"),
         choices=[(name, MAY[name]) for name in PERMISSIONS],
         initial=list(PERMISSIONS),
-        error_messages={"required": "Tick at least one; a key that may do nothing is none."},
+        error_messages={"required": later("Tick at least one; a key that may do nothing is none.")},
         widget=forms.CheckboxSelectMultiple({"class": "input"}),
     )
     lifetime = forms.ChoiceField(
-        label="It lives",
+        label=later("It lives"),
         choices=list(LIFETIMES.items()),
         initial="90",
         widget=forms.Select({"class": "select"}),

@@ -10,6 +10,7 @@ from django.db.models import Count, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from memory.models import Fact, Session, SessionStatus
@@ -31,14 +32,14 @@ def start(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method != "POST":
         return _page(request, membership, NewAgent())
     if not membership.is_owner:
-        raise PermissionDenied("Only an owner connects agents. You may issue keys in your own name.")
+        raise PermissionDenied(_("Only an owner connects agents. You may issue keys in your own name."))
     form, now = NewAgent(request.POST), timezone.now()
     if not form.is_valid():
         return _page(request, membership, form, status=422)
     try:
         agent = steps.create(membership.project, form.cleaned_data["slug"], by=membership.person, now=now)
     except steps.AgentExists:
-        form.add_error("slug", "This agent is there already. Its keys stand under Agents and keys.")
+        form.add_error("slug", _("This agent is there already. Its keys stand under Agents and keys."))
         return _page(request, membership, form, status=422)
     key, secret = steps.issue(
         agent,

@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from memory import memories_in, memories_out, rendering, short_ids
@@ -18,6 +19,7 @@ from memory.existing import FIELDS, Found, Unreadable, read
 from memory.models import BadSubject, Session, SessionKind
 from projects import audit
 from projects.models import Membership, Role
+from projects.words import later
 from review import imports
 from review.pages.access import membership_in, project_page
 from review.pages.memory_filters import viewed
@@ -27,25 +29,27 @@ SHOWN = 500
 # An answer is made whole, in the transaction that may see it; larger ones are the command's.
 MOST_EXPORTED = 50_000
 FIELD_WORDS = {
-    "text": "The sentence",
-    "type": "Its type",
-    "key": "Its key",
-    "subject": "Whom it is about",
-    "expires_at": "Its end",
+    "text": later("The sentence"),
+    "type": later("Its type"),
+    "key": later("Its key"),
+    "subject": later("Whom it is about"),
+    "expires_at": later("Its end"),
 }
 
 
 class Upload(forms.Form):
     """A file, or the text of one that was sent before; what its columns mean; whom it is about."""
 
-    file = forms.FileField(label="File", required=False)
+    file = forms.FileField(label=later("File"), required=False)
     name = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)
     content = forms.CharField(required=False, max_length=LARGEST_UPLOAD, widget=forms.HiddenInput, strip=False)
     about = forms.CharField(
-        label="About",
+        label=later("About"),
         required=False,
         max_length=340,
-        help_text="Whom lines are about that name nobody: repo:orders-api; customers by a bare id. Empty: the project.",
+        help_text=later(
+            "Whom lines are about that name nobody: repo:orders-api; customers by a bare id. Empty: the project."
+        ),
         widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "spellcheck": "false"}),
     )
 
@@ -54,14 +58,16 @@ class Upload(forms.Form):
         file = given.get("file")
         if file is not None:
             if file.size > LARGEST_UPLOAD:
-                self.add_error("file", "A file may have 2 MB here. Larger ones go in with manage.py import_memories.")
+                self.add_error(
+                    "file", _("A file may have 2 MB here. Larger ones go in with manage.py import_memories.")
+                )
             else:
                 # It is shown again: no secret, nothing that nobody sees.
                 given["name"], given["data"] = rendering.clean_line(file.name), file.read()
         elif given.get("content"):
             given["data"] = given["content"].encode("utf-8", "surrogatepass")
         else:
-            self.add_error("file", "Choose a file: CLAUDE.md, AGENTS.md, a CSV, an export.")
+            self.add_error("file", _("Choose a file: CLAUDE.md, AGENTS.md, a CSV, an export."))
         return given
 
 
@@ -84,7 +90,7 @@ def transfer(request: HttpRequest, membership: Membership) -> HttpResponse:
     if found.format == "csv" and not columns:
         return _ask(request, membership, form, found)
     if not found.lines:
-        form.add_error("file", "No memory was found in this file. docs/existing-memories.md says what is read.")
+        form.add_error("file", _("No memory was found in this file. docs/existing-memories.md says what is read."))
         return _page(request, membership, form, status=422)
     try:
         brought = memories_in.bring_in(
@@ -137,7 +143,7 @@ def imported(request: HttpRequest, short_id: str) -> HttpResponse:
     membership = membership_in(request, found.project_id)
     if request.method == "POST":
         if not membership.can_review:
-            messages.error(request, "Deciding needs the role of a reviewer.")
+            messages.error(request, _("Deciding needs the role of a reviewer."))
             return redirect("review:imported", short_id)
         chosen = {short_ids.decode(one) or 0 for one in request.POST.getlist("fact")}
         done = imports.approve_together(found, membership.person, chosen, timezone.now())
@@ -170,7 +176,7 @@ def export(request: HttpRequest, membership: Membership) -> HttpResponse:
         raise Http404
     facts = viewed(request, membership, now).order_by("pk")
     if facts[: MOST_EXPORTED + 1].count() > MOST_EXPORTED:
-        messages.error(request, "More than 50,000 memories: filter them, or use manage.py export_memories.")
+        messages.error(request, _("More than 50,000 memories: filter them, or use manage.py export_memories."))
         return redirect("review:memory", project.slug)
     ids = list(facts.values_list("pk", flat=True))
     audit.record(

@@ -6,13 +6,15 @@ from dataclasses import astuple
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from memory.types import MOST_DAYS, SEEN, SINGLE_VALUED, START, USED, FactType
+from projects.words import later
 
 COUNTS_FROM = {
-    START: "the day it was proposed or confirmed",
-    SEEN: "the last time it was seen in a session",
-    USED: "the last time it was seen or was in a brief",
+    START: later("the day it was proposed or confirmed"),
+    SEEN: later("the last time it was seen in a session"),
+    USED: later("the last time it was seen or was in a brief"),
 }
 NUMBER = {"class": "input", "inputmode": "numeric"}
 
@@ -38,24 +40,27 @@ class TypeForm(forms.Form):
     """One row of the table. `seen` is what stood there when the page was made, `agreed` the effects that it told."""
 
     words = forms.CharField(
-        label="What people call it", max_length=40, widget=forms.TextInput({"class": "input", "autocomplete": "off"})
+        label=later("What people call it"),
+        max_length=40,
+        widget=forms.TextInput({"class": "input", "autocomplete": "off"}),
     )
-    lifetime_days = _days("Days it lives", "Empty: no end.")
+    lifetime_days = _days(later("Days it lives"), later("Empty: no end."))
     counts_from = forms.ChoiceField(
-        label="They count from", choices=list(COUNTS_FROM.items()), widget=forms.Select({"class": "select"})
+        label=later("They count from"), choices=list(COUNTS_FROM.items()), widget=forms.Select({"class": "select"})
     )
     after_due_days = _days(
-        "Days it lives on after it is due", "Only for what says when it is due; it then ends by that day instead."
+        later("Days it lives on after it is due"),
+        later("Only for what says when it is due; it then ends by that day instead."),
     )
     ask_again_days = _days(
-        "Days until “still true?” is asked",
-        "Empty: never. Asked two weeks before it ends at the latest; it stays in use meanwhile.",
+        later("Days until “still true?” is asked"),
+        later("Empty: never. Asked two weeks before it ends at the latest; it stays in use meanwhile."),
     )
-    half_life_days = _days("Days until it counts for half in a brief", "Empty: it does not fade.")
-    single_valued = _tick("One value per key: a new one replaces the old one")
-    own_agent_only = _tick("Proposed for the one agent it came from")
-    one_by_one = _tick("Reviewed one by one, never as a list")
-    is_sought = _tick("Readers look for it in sessions")
+    half_life_days = _days(later("Days until it counts for half in a brief"), later("Empty: it does not fade."))
+    single_valued = _tick(later("One value per key: a new one replaces the old one"))
+    own_agent_only = _tick(later("Proposed for the one agent it came from"))
+    one_by_one = _tick(later("Reviewed one by one, never as a list"))
+    is_sought = _tick(later("Readers look for it in sessions"))
     seen = forms.CharField(widget=forms.HiddenInput())
     agreed = forms.CharField(required=False, widget=forms.HiddenInput())
 
@@ -64,7 +69,7 @@ class TypeForm(forms.Form):
         super().__init__(data, initial={**cells, "seen": fingerprint(row)}, **kwargs)
         if row.name in SINGLE_VALUED:
             self.fields["single_valued"].disabled = True
-            self.fields["single_valued"].help_text = "So it is in every project."
+            self.fields["single_valued"].help_text = _("So it is in every project.")
 
     def cells(self) -> dict[str, Any]:
         return {name: value for name, value in self.cleaned_data.items() if name not in ("seen", "agreed")}
@@ -72,9 +77,9 @@ class TypeForm(forms.Form):
 
 class NewType(forms.Form):
     name = forms.CharField(
-        label="Name",
+        label=later("Name"),
         max_length=40,
-        help_text="As agents send it, such as incident or opening_hours. It cannot be changed later.",
+        help_text=later("As agents send it, such as incident or opening_hours. It cannot be changed later."),
         widget=forms.TextInput(
             {"class": "input", "autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),
@@ -88,11 +93,16 @@ def fingerprint(row: FactType) -> str:
 
 def lives(row: FactType) -> str:
     """`90 days after it was last seen or in a brief`, `no end`."""
-    after = {START: "", SEEN: " after it was last seen", USED: " after it was last seen or in a brief"}[row.counts_from]
+    after = {START: "", SEEN: _(" after it was last seen"), USED: _(" after it was last seen or in a brief")}[
+        row.counts_from
+    ]
     plain = "no end" if row.lifetime_days is None else f"{_count(row.lifetime_days)}{after}"
     if row.after_due_days is None:
         return plain
-    return f"{_count(row.after_due_days)} after it is due, else {plain}"
+    return _("%(after_due_days)s after it is due, else %(plain)s") % {
+        "after_due_days": _count(row.after_due_days),
+        "plain": plain,
+    }
 
 
 def asked(row: FactType) -> str:
@@ -100,7 +110,11 @@ def asked(row: FactType) -> str:
 
 
 def fades(row: FactType) -> str:
-    return "no" if row.half_life_days is None else f"by half in {_count(row.half_life_days)}"
+    return (
+        "no"
+        if row.half_life_days is None
+        else (_("by half in %(half_life_days)s") % {"half_life_days": _count(row.half_life_days)})
+    )
 
 
 def _count(days: int) -> str:

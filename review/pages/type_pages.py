@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import type_table
@@ -17,10 +18,13 @@ from memory.models import Fact
 from memory.type_table import ChangedMeanwhile, Effects
 from memory.types import TYPES, BadType, FactType, table, type_of
 from projects.models import Membership, Project, Role
+from projects.words import later
 from review.pages.access import project_page, require
 from review.pages.type_forms import NewType, TypeForm, asked, fades, fingerprint, lives
 
-MEANWHILE = "Somebody changed this type since you opened the page. This is what it is now; nothing of yours was kept."
+MEANWHILE = later(
+    "Somebody changed this type since you opened the page. This is what it is now; nothing of yours was kept."
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def types(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST":
         require(membership, Role.OWNER)
         if form.is_valid() and (name := _added(membership, form)):
-            messages.success(request, "It is there, and behaves like a note until you say otherwise.")
+            messages.success(request, _("It is there, and behaves like a note until you say otherwise."))
             return redirect("review:type", membership.project.slug, name)
     context = {"section": "settings", "subsection": "types", "lines": _lines(membership.project), "form": form}
     return render(request, "review/types.html", context, status=422 if form.errors else 200)
@@ -54,7 +58,7 @@ def _added(membership: Membership, form: NewType) -> str:
     name = form.cleaned_data["name"].strip()
     project = _fresh(membership)
     if name in table(project.types):
-        form.add_error("name", "There is a type of this name.")
+        form.add_error("name", _("There is a type of this name."))
         return ""
     seen = type_of(name, project.types)
     try:
@@ -63,7 +67,7 @@ def _added(membership: Membership, form: NewType) -> str:
         form.add_error("name", str(bad))
         return ""
     except ChangedMeanwhile:
-        form.add_error("name", "Somebody added it at this moment.")
+        form.add_error("name", _("Somebody added it at this moment."))
         return ""
     return name
 
@@ -131,7 +135,14 @@ def _change(
 ) -> None:
     effects = type_table.change(project, row.name, cells, seen=row, by=membership.person, now=timezone.now())
     moved = effects.sooner + effects.later
-    told = f" {moved} {'memory ends' if moved == 1 else 'memories end'} on another day now." if moved else ""
+    told = (
+        (
+            _(" %(moved)s %(moved2)s on another day now.")
+            % {"moved": moved, "moved2": "memory ends" if moved == 1 else "memories end"}
+        )
+        if moved
+        else ""
+    )
     messages.success(request, f"Kept.{told}")
 
 
@@ -163,12 +174,16 @@ def told(effects: Effects) -> list[str]:
     """What a change would do, a sentence each: `12 memories would end earlier, 3 of them at once.`"""
     sentences = []
     if effects.sooner:
-        at_once = f", {effects.over} of them at once" if effects.over else ""
-        sentences.append(f"{_memories(effects.sooner)} would end earlier{at_once}.")
+        at_once = (_(", %(over)s of them at once") % {"over": effects.over}) if effects.over else ""
+        sentences.append(
+            _("%(sooner)s would end earlier%(at_once)s.") % {"sooner": _memories(effects.sooner), "at_once": at_once}
+        )
     if effects.later:
-        sentences.append(f"{_memories(effects.later)} would live longer.")
+        sentences.append(_("%(later)s would live longer.") % {"later": _memories(effects.later)})
     if effects.asked:
-        sentences.append(f"{_memories(effects.asked)} would come to the pile at once: still true?")
+        sentences.append(
+            _("%(asked)s would come to the pile at once: still true?") % {"asked": _memories(effects.asked)}
+        )
     return sentences
 
 

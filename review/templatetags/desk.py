@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django import template
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memory import short_ids
 from memory.models import Fact, Status
@@ -24,11 +25,11 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
     if passed < timedelta(minutes=1):
         return f"{int(passed.total_seconds())} s ago"
     if passed < timedelta(hours=1):
-        return f"{int(passed.total_seconds() // 60)} min ago"
+        return _("%(what)s min ago") % {"what": int(passed.total_seconds() // 60)}
     if passed < timedelta(days=1):
         return f"{int(passed.total_seconds() // 3600)} h ago"
     if passed < timedelta(days=7):
-        return "yesterday" if passed < timedelta(days=2) else f"{passed.days} days ago"
+        return "yesterday" if passed < timedelta(days=2) else (_("%(days)s days ago") % {"days": passed.days})
     return day(moment)
 
 
@@ -64,13 +65,17 @@ def until(since: datetime | None, end: datetime | None) -> str:
     if f"{since:%Y%m%d%H%M}" == f"{end:%Y%m%d%H%M}":
         return clock(since)
     same_day = timezone.localtime(since).date() == timezone.localtime(end).date()
-    return f"{clock(since)} to {hour(end) if same_day else clock(end)}"
+    return _("%(since)s to %(same_day)s") % {"since": clock(since), "same_day": hour(end) if same_day else clock(end)}
 
 
 @register.filter
 def seen(fact: Fact) -> str:
     """`seen once`, `seen in 3 sessions`: a memory is counted once a session."""
-    return "seen once" if fact.times_seen == 1 else f"seen in {fact.times_seen} sessions"
+    return (
+        "seen once"
+        if fact.times_seen == 1
+        else (_("seen in %(times_seen)s sessions") % {"times_seen": fact.times_seen})
+    )
 
 
 @register.filter
@@ -89,7 +94,7 @@ def type_words(fact: Fact) -> str:
 def subject_words(fact: Fact) -> str:
     """The subject as people say it: `Repository orders-api`, `the project`, else its own name."""
     subject = fact.subject
-    return f"Repository {subject.words}" if subject.entity_type == "repo" else subject.words
+    return (_("Repository %(words)s") % {"words": subject.words}) if subject.entity_type == "repo" else subject.words
 
 
 @register.filter

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django import template
+from django.utils.translation import gettext as _
 
 from memory.spending import Spent
 from projects.models.project import DistillerName
@@ -22,10 +23,10 @@ def number(value: int) -> str:
 def cost(spent: Spent) -> str:
     """`$1.24`, `$0.0004` where it is less than a cent, `unknown` for a model without a known price, or a part of it."""
     if spent.unpriced and not spent.cost:
-        return "unknown cost" if spent.unpriced == spent.calls else "$0 and an unknown part"
+        return "unknown cost" if spent.unpriced == spent.calls else _("$0 and an unknown part")
     places = 2 if spent.cost >= Decimal("0.01") or not spent.cost else 4
     least = "under $0.0001" if 0 < spent.cost < Decimal("0.0001") else f"${spent.cost:,.{places}f}"
-    return f"{least} and an unknown part" if spent.unpriced else least
+    return (_("%(least)s and an unknown part") % {"least": least}) if spent.unpriced else least
 
 
 @register.filter
