@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memory import distillation, providers, short_ids, spending, waiting
@@ -228,7 +229,8 @@ def waits_in(project: Project) -> list[str]:
     waiting_jobs = DistillJob.objects.filter(project=project, status=JobStatus.RETRY, error__in=WAITS)
     found = waiting_jobs.values_list("error").annotate(count=Count("pk")).order_by("-count", "error")
     return [
-        f"{count:,} session{' waits' if count == 1 else 's wait'}. {' '.join(WHY[error]).strip()}"
+        ngettext("%(count)s session waits. %(why)s", "%(count)s sessions wait. %(why)s", count)
+        % {"count": f"{count:,}", "why": " ".join(str(part) for part in WHY[error]).strip()}
         for error, count in found
     ]
 
@@ -239,14 +241,18 @@ def _troubled(project: Project) -> QuerySet[DistillJob]:
     return DistillJob.objects.filter(project=project, status__in=TROUBLED).exclude(Exists(since))
 
 
+def _other_end(job: DistillJob) -> tuple[str, str]:
+    return _("It ended with %(error)s.") % {"error": job.error}, _("Look at the worker’s log for the reason.")
+
+
 def _line(job: DistillJob, cost: Spent | None, now: datetime) -> RunLine:
-    why, mend = WHY.get(job.error, (f"It ended with {job.error}.", "Look at the worker’s log for the reason."))
+    why, mend = WHY.get(job.error, _other_end(job))
     is_waiting = job.status == JobStatus.RETRY
     if not is_waiting:
         state = (
             (_("failed after %(attempts)s starts") % {"attempts": job.attempts})
             if job.status == JobStatus.FAILED
-            else "read in part"
+            else _("read in part")
         )
         if job.status == JobStatus.FAILED and job.error in WAITS:
             state = _("failed after %(waits)s pauses") % {"waits": job.waits}

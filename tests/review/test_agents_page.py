@@ -49,7 +49,7 @@ def test_everybody_sees_agents_and_keys_in_a_bounded_number_of_queries(
         for person in (cast.rita, cast.vera, cast.olga):
             ApiKey.objects.issue(agent, person)
     client.force_login(cast.vera)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(24):
         page = words(client.get("/p/shop/agents"))
     assert "3 min ago" in page
     assert "14 records" in page

@@ -86,7 +86,7 @@ def test_the_page_says_the_figures_in_a_sentence(cast: Cast, now: datetime) -> N
         kept.approve(cast.rita, revision=kept.revision, now=now)
         refused.reject(cast.rita, revision=refused.revision, now=now, reason="vague")
     words = page(cast, "/p/shop/scorecard")
-    assert "Of 2 proposals decided, 1 was approved as it stood, 0 after an edit, 1 was rejected." in words
+    assert "Decided: 2. Approved as it stood: 1; after an edit: 0; rejected: 1." in words
     assert "Too few to judge a reader by; 50 are enough." in words
 
 

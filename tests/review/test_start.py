@@ -94,7 +94,7 @@ def test_the_steps_tick_themselves_by_what_the_server_has_seen(
     assert "1 waits under" in page
     factories.approved(cast.project, cast.rita, "Prefers tea.", key="user_preference:tea")
     Agent.objects.filter(pk=cast.sales.pk).update(last_brief_at=now)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         page = words(client.get("/p/shop/start"))
     assert ticked(page) == [True] * 5
     assert "sales fetched the last one" in page
