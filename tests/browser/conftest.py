@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.config.processes import REPOSITORY, Up
 from tests.factories import PASSWORD
+
+# What is expected comes at once on a machine that is free; a machine that is not gets time.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture

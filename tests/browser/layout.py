@@ -13,3 +13,10 @@ def too_wide(page: Page) -> list[str]:
     """The outermost elements that make the page scroll sideways."""
     found: list[str] = page.evaluate(TOO_WIDE)
     return found
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Makes the window so large, and waits until the page has been drawn at that size."""
+    if page.viewport_size != {"width": width, "height": height}:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")

@@ -209,7 +209,9 @@ def _besides(
         outcome="unusable",
         at=NOW,
     )
-    lines = "".join(json.dumps({"text": f"{number} {text[:300]}"}) + "\n" for number, text in enumerate(texts))
+    # Four to a line: each line is compared with all there is, which takes long.
+    fours = [" ".join(text[:300] for text in texts[first : first + 4]) for first in range(0, len(texts), 4)]
+    lines = "".join(json.dumps({"text": f"{number} {text}"}) + "\n" for number, text in enumerate(fours))
     name = f"{texts[7][:60].replace('/', '∕')}.jsonl"
     brought = memories_in.bring_in(made, existing.read("old.jsonl", lines.encode()), person=rita, now=NOW)
     if brought.session is not None:

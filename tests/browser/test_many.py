@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser import axe, layout
 from tests.browser.conftest import House
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.process, pytest.mark.xdist_group("house"), pytest.mark.timeout(300)]
 PICTURES = os.environ.get("COUNTERSIGN_TEST_PICTURES")
 
 

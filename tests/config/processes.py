@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 180.0
 
 
 def free_port() -> int:
