@@ -104,9 +104,11 @@ def never_fact_text(look: Look, wanted: Any) -> None:
 
 @figure("evidence_merged")
 def evidence_merged(look: Look) -> bool:
-    """One fact that counts every one of those who said it."""
+    """One fact that every one of those who said it was told of, with each quote that was shown, once."""
     said = [result for result in look.of("propose") if result.http in (200, 201)]
-    return only(look.facts(*ALIVE)).times_seen == len(said)
+    fact = only(look.facts(*ALIVE))
+    shown = {(result.step["session"], result.step["quote"]) for result in said if result.step.get("quote")}
+    return all(result.facts == [fact.pk] for result in said) and fact.evidence.count() == len(shown)
 
 
 @figure("offered_as")

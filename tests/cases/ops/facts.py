@@ -35,7 +35,7 @@ def propose(stage: Stage, step: Step) -> Result:
         stage.scopes[pk] = step.get("scope")
     result = Result("propose", step, said.status, said.body, [pk] if pk else [])
     for _ in range(step.get("importance", 1) - 1):
-        stage.call(agent, "POST", "facts", body)
+        _said_in_another_session(stage, step, agent, body)
     return result
 
 
@@ -51,8 +51,7 @@ def create_fact(stage: Stage, step: Step) -> Result:
         said = stage.page(step.get("by", REVIEWER), f"/p/{stage.slug}/memory/new", form)
         body = {"type": step["type"], "key": step["key"], "value": step["value"], **_about(step)}
         for _ in range(step.get("importance", 1) - 1):
-            again = stage.call(USUAL_AGENT, "POST", "facts", body)
-            assert again.status == 200, f"the same, said again, was not counted: {again.text}"
+            _said_in_another_session(stage, step, USUAL_AGENT, body)
     made = [fact.pk for fact in stage.facts() if short_key(fact) == step["key"]]
     return Result("create_fact", step, said.status, said.text, made[-1:])
 
@@ -78,10 +77,18 @@ def _about(step: Step) -> dict[str, str]:
 def _told(stage: Stage, step: Step, agent: Any) -> dict[str, str]:
     """`ts` is when it was said: an observation of that time, which the proposal quotes."""
     session, words = f"told-{len(stage.captured)}", str(step["value"])
-    observation = {"kind": "message", "role": "user", "text": words, "ts": step["ts"]}
+    observation = {"kind": "message", "role": "user", "text": words}
+    if step["ts"] is not None:
+        observation["ts"] = step["ts"]
     subjects = {"subjects": [about(step["entity"])]} if step.get("entity") is not None else {}
     send(stage, session, [observation], agent=agent, **subjects)
     return {"session": session, "quote": words}
+
+
+def _said_in_another_session(stage: Stage, step: Step, agent: Any, body: dict[str, Any]) -> None:
+    """The same once more, quoted from a session of its own: a repeat that shows nothing is not counted."""
+    again = stage.call(agent, "POST", "facts", body | _told(stage, step | {"ts": None}, agent))
+    assert again.status == 200, f"the same, said again, was not counted: {again.text}"
 
 
 @op("dedup_pair", "a b type")
