@@ -158,9 +158,20 @@ def open_page(page: Page, url: str) -> int:
         # A file is kept, not shown.
         if "Download is starting" in refused.message:
             return 404
+        # Chromium shows a page of its own for a status without a body.
+        if "ERR_HTTP_RESPONSE_CODE_FAILURE" in refused.message:
+            return page.request.get(url, max_redirects=0).status
         raise
     assert shown is not None
     return shown.status
+
+
+@pytest.fixture(autouse=True)
+def statuses_are_no_complaints(house: House) -> Iterator[None]:
+    """Addresses that only take a POST are opened here too, and Chromium writes each such answer to the console."""
+    yield
+    expected = re.compile(r"the server responded with a status of (404|405|409|422)\b")
+    house.complaints[:] = [words for words in house.complaints if not expected.search(words)]
 
 
 def test_there_are_payloads_enough() -> None:
