@@ -12,6 +12,7 @@ from typing import Any
 
 from memory import capture, embedding_store, embeddings, proposals, rendering, short_ids
 from memory.existing import Found, MemoryLine
+from memory.looked_up import AtOnce
 from memory.models import BadSubject, Fact, Observation, Session, SessionKind, SessionStatus, SessionSubject, Subject
 from memory.models.fact import MAX_TEXT, NATURES, USES
 from memory.models.lifetimes import reachable
@@ -163,22 +164,24 @@ def _place(session: Session, lines: Sequence[MemoryLine], default: Subject, brou
     rows = {row.external_id: row for row in session.observations.filter(external_id__in=ids).order_by("pk")}
     types = table(session.project.types)
     agents = {agent.slug: agent.pk for agent in session.project.agents.all()}
-    about: set[int] = set()
+    subjects = _Subjects(session.project, default, lines)
+    fit: list[tuple[Learned, Subject]] = []
     for line, one in zip(lines, ids, strict=True):
         try:
             if (row := rows.get(one)) is None:
                 raise Unfit("refused")
-            learned = _learned(line, row, types, agents, now)
-            subject = _subject(session.project, line, default)
+            fit.append((_learned(line, row, types, agents, now), subjects.of(line)))
         except Unfit as unfit:
             brought.dropped[unfit.reason] += 1
-            continue
-        placed = place(learned, subject=subject, agent=None, now=now, session=session)
+    known = AtOnce(session, fit, now)
+    for learned, subject in fit:
+        placed = place(learned, subject=subject, agent=None, now=now, session=session, read=known)
         brought.outcomes[placed.outcome] += 1
         brought.touched.add(placed.fact.pk)
-        about.add(subject.pk)
         if placed.outcome in NEW:
             brought.facts.append(placed.fact)
+    known.finish()
+    about = {subject.pk for _, subject in fit}
     links = [SessionSubject(project=session.project, session=session, subject_id=pk) for pk in sorted(about)]
     SessionSubject.objects.bulk_create(links, ignore_conflicts=True)
 
@@ -240,19 +243,44 @@ def _scope(line: MemoryLine, agents: dict[str, int]) -> tuple[int, ...]:
     return known
 
 
-def _subject(project: Project, line: MemoryLine, default: Subject) -> Subject:
-    if not line.subject.strip():
-        return default
-    try:
-        kind, ident = split(line.subject)
+class _Subjects:
+    """The subjects that lines name, looked up together."""
+
+    def __init__(self, project: Project, default: Subject, lines: Sequence[MemoryLine]) -> None:
+        self._project, self._default = project, default
         # The project's own subject goes by another name in every project.
-        own = Subject.objects.of_project(project)
-        subject = own if kind == own.entity_type else Subject.objects.resolve(project.pk, kind, ident)
+        self._own = Subject.objects.of_project(project)
+        self._default.project = self._own.project = project
+        named = {one for line in lines if (one := _named(line)) is not None}
+        self._found = Subject.objects.find_all(project.pk, named)
+        for subject in self._found.values():
+            subject.project = project
+
+    def of(self, line: MemoryLine) -> Subject:
+        """Raises Unfit."""
+        if not line.subject.strip():
+            return self._default
+        try:
+            named = split(line.subject)
+            if named[0] == self._own.entity_type:
+                subject = self._own
+            elif named in self._found:
+                subject = self._found[named]
+            else:
+                subject = self._found[named] = Subject.objects.resolve(self._project.pk, *named)
+                subject.project = self._project
+        except BadSubject:
+            raise Unfit("bad_subject") from None
+        if subject.frozen_at:
+            raise Unfit("subject_frozen")
+        return subject
+
+
+def _named(line: MemoryLine) -> tuple[str, str] | None:
+    try:
+        return split(line.subject) if line.subject.strip() else None
     except BadSubject:
-        raise Unfit("bad_subject") from None
-    if subject.frozen_at:
-        raise Unfit("subject_frozen")
-    return subject
+        return None
 
 
 def _key_of(text: str) -> str:

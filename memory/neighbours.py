@@ -30,32 +30,45 @@ MOST_EMBEDDED = 4
 
 _FIGURES = re.compile(r"\d[\w.:-]*")
 _UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff]"
+# A lesson that was refused for others may be true all the same.
+_LIVING = """(fact.status = 'proposed' OR fact.status IN ('rejected', 'removed') AND NOT fact.standing
+        OR fact.status = 'approved' AND (fact.expires_at IS NULL OR fact.expires_at > %(now)s))"""
 # The lexemes of the words as countersign_search_vector makes them; a fact has any of them.
-_BY_WORDS = r"""
+_NEAR = rf"""
 WITH asked AS MATERIALIZED (
     SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery AS words
     FROM unnest(countersign_search_vector(%(words)s, ''))
+), keyed AS (
+    SELECT fact.id FROM memory_fact fact
+    WHERE fact.subject_id = %(subject)s AND fact.key = %(key)s AND {_LIVING} ORDER BY fact.id DESC LIMIT %(most)s
+), worded AS (
+    SELECT fact.id FROM memory_fact fact CROSS JOIN asked
+    WHERE fact.subject_id = %(subject)s AND fact.search @@ asked.words AND {_LIVING}
+    ORDER BY ts_rank(fact.search, asked.words) DESC, fact.id DESC LIMIT %(limit)s
 )
-SELECT fact.id FROM memory_fact fact CROSS JOIN asked
-WHERE fact.subject_id = %(subject)s AND fact.search @@ asked.words
-    AND (fact.status IN ('proposed', 'rejected', 'removed')
-        OR fact.status = 'approved' AND (fact.expires_at IS NULL OR fact.expires_at > %(now)s))
-ORDER BY ts_rank(fact.search, asked.words) DESC, fact.id DESC LIMIT %(limit)s
-"""
+SELECT id FROM (SELECT id, 0 AS place FROM keyed UNION ALL SELECT id, 1 FROM worded) near ORDER BY place, id DESC
+"""  # noqa: S608 - put together of our own text alone
 
 
 def neighbours(subject: Subject, key: str, text: str, now: datetime) -> list[Fact]:
     """Facts of `subject` with this key, or with words that mean what words of `text` mean: at most 50, as a rule.
 
-    Living ones (approved and unexpired, or proposed) and those that a person refused. Three queries.
+    Living ones (approved and unexpired, or proposed) and those that a person refused. Two queries.
     """
-    known = _known(subject, now)
-    found = {fact.pk: fact for fact in known.filter(key=key).order_by("-pk")[:SAME_KEY]}
-    ids = _by_words(subject, text, now)
-    found |= {fact.pk: fact for fact in known.filter(pk__in=[pk for pk in ids if pk not in found])}
+    ids = near_ids(subject, key, text, now)
+    found = {fact.pk: fact for fact in Fact.objects.filter(pk__in=ids).defer("search")}
+    return [found[pk] for pk in ids if pk in found]
+
+
+def near_ids(subject: Subject, key: str, text: str, now: datetime) -> list[int]:
+    """The ids of `neighbours`: those of the key first, then those by words, the newest of each first."""
+    words = forms(text).replace("\x00", " ")
+    parameters = {"words": words, "key": key, "subject": subject.pk, "now": now, "limit": BY_WORDS, "most": SAME_KEY}
+    found = dict.fromkeys(pk for (pk,) in fetch(Fact.objects.db, _NEAR, parameters))
     if re.search(_UNSPACED, text):
-        found |= {fact.pk: fact for fact in known.filter(text__regex=_UNSPACED).order_by("-pk")[:NEWEST_UNSPACED]}
-    return list(found.values())
+        unspaced = _known(subject, now).filter(text__regex=_UNSPACED).order_by("-pk")
+        found |= dict.fromkeys(unspaced.values_list("pk", flat=True)[:NEWEST_UNSPACED])
+    return list(found)
 
 
 def forms(text: str) -> str:
@@ -102,14 +115,6 @@ class Cosines:
             self._made += 1
             [self._stored[fact.pk]] = embeddings.embed([fact.text])
         return self._stored[fact.pk]
-
-
-def _by_words(subject: Subject, text: str, now: datetime) -> list[int]:
-    words = forms(text).replace("\x00", " ")
-    if not words.strip():
-        return []
-    parameters = {"words": words, "subject": subject.pk, "now": now, "limit": BY_WORDS}
-    return [pk for (pk,) in fetch(Fact.objects.db, _BY_WORDS, parameters)]
 
 
 def _known(subject: Subject, now: datetime) -> FactQuerySet:

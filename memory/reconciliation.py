@@ -8,29 +8,17 @@ fact beside it, for a person to see; nothing approved moves by itself. docs/reco
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-
-from django.db.models import Q
 
 from memory import embeddings, likeness, rendering
 from memory.learned import Cited, Learned, findings_of, is_for_one_agent, is_of, said_at, subject_for
 from memory.likeness import Likeness
-from memory.models import (
-    Decision,
-    Evidence,
-    Fact,
-    Relation,
-    Session,
-    Status,
-    Subject,
-    Suppression,
-    Verb,
-    quote_hash,
-)
+from memory.looked_up import REFUSED, OneByOne, lock
+from memory.looked_up import said as said_in
+from memory.models import Fact, Relation, Session, Status, Subject, Suppression
 from memory.models.subject import PROJECT
-from memory.neighbours import Cosines, neighbours
+from memory.neighbours import Cosines
 from memory.statements import CHANGES, Statement, relate
 from memory.types import type_of
 from projects.models import Agent
@@ -39,7 +27,6 @@ __all__ = ["Cited", "Learned", "Placed", "compare", "findings_of", "lock", "plac
 
 # So much of what was learned has to be in what a person refused, and nothing beside it, for it to be held back unseen.
 NEAR_REFUSED = 0.75
-REFUSED = (Status.REJECTED, Status.REMOVED)
 # Of several facts that it stands beside, the one that the card asks about.
 _FIRST_ASKED = (Relation.CHANGES, Relation.CONFLICTS, Relation.SAME_THING)
 
@@ -79,22 +66,32 @@ def compare(first: str, second: str) -> Likeness:
 
 
 def place(
-    learned: Learned, *, subject: Subject, agent: Agent | None, now: datetime, session: Session | None = None
+    learned: Learned,
+    *,
+    subject: Subject,
+    agent: Agent | None,
+    now: datetime,
+    session: Session | None = None,
+    read: OneByOne | None = None,
 ) -> Placed:
-    """Finds or makes the fact. Locks the subject until the transaction ends, so that two workers make one fact."""
-    lock([subject])
-    said = rendering.fingerprint(learned.type, learned.key, learned.value, rendering.one_line(learned.text))
-    told = _told_by(session, subject, said) if session is not None else None
+    """Finds or makes the fact. Locks the subject until the transaction ends, so that two workers make one fact.
+
+    `read` is `AtOnce` for many lines of one session, whose quotes are written when it finishes.
+    """
+    read = read or OneByOne()
+    read.lock(subject)
+    words = said_in(learned)
+    told = read.told_by(session, subject, words) if session is not None else None
     if told is not None:
         # Read again: what a person made of it since (edited, rejected, moved) stands.
-        _cite(told, learned.cited, now)
+        read.cite(told, learned.cited, now)
         return Placed("suppressed" if told.status in REFUSED else "same", told)
-    known = _known(subject, said, agent, now)
+    known = _known(read.saying(subject, words), agent, now)
     if known is not None and known.status == Status.LAPSED:
         known.come_back(now)
     if known is not None and known.status not in REFUSED:
-        return _counted(known, learned, session, now)
-    return _weighed(learned, subject, agent, session, now, refused=known)
+        return _counted(known, learned, session, now, read)
+    return _weighed(learned, subject, agent, session, now, read, refused=known)
 
 
 def _weighed(
@@ -103,12 +100,13 @@ def _weighed(
     agent: Agent | None,
     session: Session | None,
     now: datetime,
+    read: OneByOne,
     *,
     refused: Fact | None,
 ) -> Placed:
     """What nothing living says word for word: compared with whatever stands near it. `refused` says just that."""
     words = rendering.one_line(learned.text)
-    facts = neighbours(subject, learned.key, words, now)
+    facts = read.near(subject, learned.key, words, now)
     cosines = Cosines(words, facts)
     said = Statement(learned.type, learned.key, learned.value, words)
     is_one_value = type_of(learned.type, subject.project.types).single_valued
@@ -128,34 +126,34 @@ def _weighed(
         if fact.status in REFUSED:
             near += [(fact, told.score)] if _is_near(told) else []
         elif told.verdict == likeness.SAME:
-            return _counted(fact, learned, session, now)
+            return _counted(fact, learned, session, now, read)
         elif told.verdict != likeness.DIFFERENT:
             beside.append((fact, told))
-    standing = _standing(learned, said, subject, agent, now)
+    standing = _standing(learned, said, subject, agent, now, read)
     if standing is not None:
-        return _counted(standing, learned, session, now)
+        return _counted(standing, learned, session, now, read)
     if near:
         nearest, similarity = max(near, key=lambda one: one[1])
         return _held_back(nearest, learned, similarity, agent, session, now)
     if not beside:
-        return _propose(learned, subject, agent, session, now)
+        return _propose(learned, subject, agent, now, read)
     fact, told = min(beside, key=lambda one: (_FIRST_ASKED.index(Relation(one[1].verdict)), -one[1].score, -one[0].pk))
-    if told.verdict == Relation.SAME_THING and _told_in_these_words(fact, learned):
-        _cite(fact, learned.cited, now)
+    if told.verdict == Relation.SAME_THING and _told_in_these_words(fact, learned, read):
+        read.cite(fact, learned.cited, now)
         return Placed("same", fact)
-    return _propose(learned, subject, agent, session, now, beside=fact, relation=told.verdict)
+    return _propose(learned, subject, agent, now, read, beside=fact, relation=told.verdict)
 
 
-def _counted(known: Fact, learned: Learned, session: Session | None, now: datetime) -> Placed:
+def _counted(known: Fact, learned: Learned, session: Session | None, now: datetime, read: OneByOne) -> Placed:
     """The same again: its evidence grows, and its count where this session had no part in it yet.
 
     What an agent says again without a quote keeps it alive and counts nothing: whoever repeats itself all day would
     talk it to the front of the pile.
     """
-    is_first = session is not None and not Evidence.objects.filter(fact=known, observation__session=session).exists()
+    is_first = session is not None and not read.is_quoted_in(known, session)
     if session is None or is_first:
         known.count_again(now, times=1 if is_first else 0)
-    _cite(known, learned.cited, now)
+    read.cite(known, learned.cited, now)
     return Placed("same", known, counted=is_first)
 
 
@@ -180,45 +178,30 @@ def _is_near(told: Likeness) -> bool:
     )
 
 
-def _standing(learned: Learned, said: Statement, subject: Subject, agent: Agent | None, now: datetime) -> Fact | None:
+def _standing(
+    learned: Learned, said: Statement, subject: Subject, agent: Agent | None, now: datetime, read: OneByOne
+) -> Fact | None:
     """A standing fact of the whole project that says the same for this subject as well."""
     if subject.entity_type in ("person", PROJECT) or is_of(subject, "customer"):
         return None
-    lessons = Fact.objects.filter(
-        project_id=subject.project_id,
-        standing=True,
-        status=Status.APPROVED,
-        subject__entity_type=PROJECT,
-        type=learned.type,
-        key=learned.key,
-    ).filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-    for fact in lessons.order_by("-pk")[:5]:
+    for fact in read.lessons(subject, learned, now):
         known = Statement(fact.type, fact.key, fact.value, fact.text)
         if (agent is None or _covers(fact, agent)) and relate(known, said, is_one_value=False).verdict == likeness.SAME:
             return fact
     return None
 
 
-def _told_in_these_words(fact: Fact, learned: Learned) -> bool:
+def _told_in_these_words(fact: Fact, learned: Learned, read: OneByOne) -> bool:
     """Whether the known fact, of the same type, rests on the very words that this one was heard in."""
-    places = Q()
-    for cited in learned.cited:
-        places |= Q(observation=cited.observation, start__lt=cited.end, end__gt=cited.start)
-    return bool(places) and fact.type == learned.type and fact.evidence.filter(places).exists()
-
-
-def lock(subjects: Iterable[Subject]) -> None:
-    """Takes these subjects for this transaction, always in the same order; captures about them go on."""
-    ids = sorted({subject.pk for subject in subjects})
-    list(Subject.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
+    return fact.type == learned.type and read.rests_on(fact, learned.cited)
 
 
 def _propose(
     learned: Learned,
     subject: Subject,
     agent: Agent | None,
-    session: Session | None,
     now: datetime,
+    read: OneByOne,
     *,
     beside: Fact | None = None,
     relation: str = "",
@@ -255,7 +238,9 @@ def _propose(
         relation=relation,
         related=beside,
     )
-    _cite(fact, learned.cited, now)
+    if is_new:
+        read.proposed(fact)
+    read.cite(fact, learned.cited, now)
     if is_new:
         return Placed(relation or "new", fact)
     hidden = agent is not None and not _may_know(fact, agent)
@@ -274,12 +259,11 @@ def _would_replace(known: Fact, agent_ids: tuple[int, ...]) -> bool:
     return known.everyone or bool(set(known.agent_ids) & set(agent_ids))
 
 
-def _known(subject: Subject, said: str, agent: Agent | None, now: datetime) -> Fact | None:
-    """The fact that says the same already and reaches this agent, else the one a person refused, else one that lapsed.
+def _known(same: list[Fact], agent: Agent | None, now: datetime) -> Fact | None:
+    """Of those that say the same: one that reaches this agent, else the one a person refused, else one that lapsed.
 
     A fact that only others may receive is not it: counted there, this agent's own knowledge would be lost.
     """
-    same = list(Fact.objects.filter(subject=subject, fingerprint=said).order_by("-pk"))
     heirs = [_heir(fact) for fact in same]
     alive = [
         fact
@@ -311,45 +295,6 @@ def _heir(fact: Fact) -> Fact:
             break
         fact = fact.superseded_by
     return fact
-
-
-def _told_by(session: Session, subject: Subject, said: str) -> Fact | None:
-    """The fact that this session told before, by the words it has now or those it was proposed in."""
-    quoted = Evidence.objects.filter(observation__session=session).values("fact")
-    told = list(
-        Fact.objects.filter(subject=subject, pk__in=quoted).exclude(standing=True, status__in=REFUSED).order_by("-pk")
-    )
-    for fact in told:
-        if fact.fingerprint == said:
-            return fact
-    proposals = Decision.objects.filter(fact__in=told, verb=Verb.PROPOSE).select_related("fact").order_by("-pk")
-    for proposal in proposals:
-        first = proposal.after
-        if rendering.fingerprint(first["type"], first["key"], first["value"], first["text"]) == said:
-            return proposal.fact
-    return None
-
-
-def _cite(fact: Fact, cited: Iterable[Cited], now: datetime) -> None:
-    """Adds the quotes as evidence; one that is there already stays once."""
-    Evidence.objects.bulk_create(
-        [
-            Evidence(
-                project_id=fact.project_id,
-                fact=fact,
-                observation=one.observation,
-                start=one.start,
-                end=one.end,
-                quote=one.quote,
-                before=one.before,
-                after=one.after,
-                sha256=quote_hash(one.quote),
-                checked_at=now,
-            )
-            for one in cited
-        ],
-        ignore_conflicts=True,
-    )
 
 
 def _covers(fact: Fact, agent: Agent) -> bool:

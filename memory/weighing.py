@@ -16,7 +16,7 @@ from django.db import connections
 from memory import served
 from memory.models import Fact, Session, SessionKind, SessionSubject, Status
 from memory.models.subject import PROJECT
-from memory.worth import Rates, Signals, worth
+from memory.worth import WAITING, Rates, Signals, worth
 from projects import tenancy
 from projects.models import Project
 
@@ -32,6 +32,9 @@ LEAST_CHANGE = 0.02
 FRONT, OF_A_SUBJECT, TURNS, RUN_MINUTES = 200, 200, 144, 10
 MOST_OF_A_TURN = 5_000
 PLACES = ("repo", PROJECT)
+# What part of a session a proposal counts that says nearly the same: of another session (or file), and of the same one,
+# where many lines are often written to one pattern.
+NEAR_ELSEWHERE, NEAR_HERE = 0.5, 0.1
 
 # What was approved and what was rejected over the same stretch: where one kind reaches back further than is read, the
 # other is cut off there too, or the share of the two would be wrong.
@@ -60,14 +63,25 @@ SELECT type, source, distiller, count(*) FILTER (WHERE yes), count(*) FILTER (WH
 _PROPOSALS = """
 SELECT f.id, f.type, f.source, f.distiller, f.relation, f.findings::text <> '[]', length(f.text), f.worth, f.everyone,
     f.agent_ids, f.subject_id, s.entity_type, f.standing, told.sessions, told.quotes,
-    (SELECT count(*) FROM (SELECT 1 FROM memory_fact r WHERE r.related_id = f.id AND r.relation = 'same_thing'
-        AND r.status = 'proposed' LIMIT 10) nearly)
+    nearly.elsewhere, nearly.here, f.relation = 'same_thing' AND EXISTS (
+        SELECT 1 FROM memory_fact k WHERE k.id = f.related_id AND k.status = 'proposed')
 FROM memory_fact f JOIN memory_subject s ON s.id = f.subject_id CROSS JOIN LATERAL (
     SELECT count(DISTINCT CASE WHEN x.kind = 'import' THEN -o.id ELSE o.session_id END) AS sessions, count(*) AS quotes
     FROM memory_evidence e LEFT JOIN memory_observation o ON o.id = e.observation_id
         LEFT JOIN memory_session x ON x.id = o.session_id
     WHERE e.fact_id = f.id
-) told
+) told CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE r.is_elsewhere) AS elsewhere, count(*) FILTER (WHERE NOT r.is_elsewhere) AS here
+    FROM (
+        SELECT EXISTS (
+            SELECT 1 FROM memory_evidence e JOIN memory_observation o ON o.id = e.observation_id
+            WHERE e.fact_id = n.id AND NOT EXISTS (
+                SELECT 1 FROM memory_evidence own JOIN memory_observation heard ON heard.id = own.observation_id
+                WHERE own.fact_id = f.id AND heard.session_id = o.session_id)
+        ) AS is_elsewhere
+        FROM memory_fact n WHERE n.related_id = f.id AND n.relation = 'same_thing' AND n.status = 'proposed' LIMIT 10
+    ) r
+) nearly
 WHERE f.project_id = %(project)s AND f.status = 'proposed' AND f.id = ANY (ARRAY(
     SELECT unnest(%(facts)s::bigint[]) UNION
     SELECT related_id FROM memory_fact WHERE id = ANY (%(facts)s::bigint[]) AND related_id IS NOT NULL))
@@ -97,7 +111,9 @@ class _Row(NamedTuple):
     standing: bool
     sessions: int
     quotes: int
-    similar: int
+    near_elsewhere: int
+    near_here: int
+    beside_waiting: bool
 
 
 def weigh(project_id: int, fact_ids: Iterable[int], now: datetime) -> int:
@@ -201,8 +217,8 @@ def _worth(row: _Row, known: Rates, told: dict[int, dict[int, float]]) -> float:
         Signals(
             likely=known.of(row.type, row.source, row.reader),
             served=sum(by_agent[pk] for pk in agents),
-            sessions=row.sessions + row.similar,
-            relation=row.relation,
+            sessions=row.sessions + NEAR_ELSEWHERE * row.near_elsewhere + NEAR_HERE * row.near_here,
+            relation=WAITING if row.beside_waiting else row.relation,
             is_flagged=row.is_flagged,
             is_quoted=row.quotes > 0 or row.source == "manual",
             length=row.length,

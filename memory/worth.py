@@ -20,18 +20,21 @@ TOLD_OF_A_PLACE = 0.1
 # Twice as many sessions is one step more; past these nobody's pile changes by it.
 MOST_SERVED, MOST_SEEN = 255.0, 16
 SEEN_AGAIN = 2.0
-# Next to something known: nearly the same is little news, another value of a live memory is more than a new one.
-NEWS = {"same_thing": 0.4, "changes": 1.2}
+# Next to something known: nearly the same is little news, of what only waits itself it is more, and another value of a
+# live memory is more than a new one.
+WAITING = "same_thing_waits"
+NEWS = {"same_thing": 0.4, WAITING: 0.7, "changes": 1.2}
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
     """What is known of one proposal. `likely` is 0..1 (`Rates.of`); `served` are sessions and briefs of its subject
-    lately, of the agents it would go to; `sessions` are those it was really quoted from."""
+    lately, of the agents it would go to; `sessions` are those it was really quoted from, with a part of one for each
+    that says nearly the same."""
 
     likely: float
     served: float
-    sessions: int
+    sessions: float
     relation: str = ""
     is_flagged: bool = False
     is_quoted: bool = True
@@ -59,7 +62,7 @@ def worth(one: Signals) -> float:
     likely *= (LONG if one.length > LONG_TEXT else 1.0) * (1.0 if one.is_quoted else UNQUOTED)
     served = one.served * (TOLD_OF_A_PLACE if one.is_place else 1.0)
     reach = 1.0 + math.log2(1.0 + min(max(served, 0.0), MOST_SERVED))
-    seen = 1.0 + SEEN_AGAIN * math.log2(min(max(one.sessions, 1), MOST_SEEN))
+    seen = 1.0 + SEEN_AGAIN * math.log2(min(max(one.sessions, 1.0), MOST_SEEN))
     return likely * reach * seen * NEWS.get(one.relation, 1.0)
 
 

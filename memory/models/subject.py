@@ -64,6 +64,12 @@ class SubjectQuerySet(models.QuerySet["Subject"]):
         """The subject of these two halves (as `checked` gives them), or None."""
         return self.filter(project_id=project_id, lookup_hmac=lookup_hmac(project_id, entity_type, entity_id)).first()
 
+    def find_all(self, project_id: int, named: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Subject]:
+        """Those of these pairs of halves that are subjects already. One query."""
+        hmacs = {halves: lookup_hmac(project_id, *halves) for halves in named}
+        known = {one.lookup_hmac: one for one in self.filter(project_id=project_id, lookup_hmac__in=hmacs.values())}
+        return {halves: known[told] for halves, told in hmacs.items() if told in known}
+
     def resolve(self, project_id: int, entity_type: str, entity_id: str) -> Subject:
         """The subject of these two halves, made on first sight. Two callers at once get the same row.
 

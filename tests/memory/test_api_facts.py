@@ -284,17 +284,22 @@ def test_a_proposal_waits_for_a_person(cast: Cast, client: AgentClient) -> None:
     assert client.get(f"facts/{fact.short_id}").status == 404
 
 
-def test_the_same_again_is_counted(cast: Cast, client: AgentClient) -> None:
+def test_the_same_again_without_a_quote_is_known_and_talks_nothing_to_the_front(
+    cast: Cast, client: AgentClient
+) -> None:
     body = {"type": "user_preference", "key": KEY, "value": "Europe/Berlin", "subject": "cust_7"}
     assert client.post("facts", body).status == 201
     again = client.post("facts", {**body, "key": "timezone"})
     assert (again.status, again.json()["status"]) == (200, "counted")
     fact = proposed(cast)
-    assert fact.times_seen == 2
+    assert fact.times_seen == 1
+    assert fact.last_seen_at > fact.first_seen_at
     with tenancy.project(cast.project.pk):
         fact.approve(cast.rita, revision=fact.revision, now=fact.last_seen_at)
     assert client.post("facts", body).json() == {"status": "counted", "id": fact.short_id}
-    assert proposed(cast).times_seen == 3
+    again = proposed(cast)
+    assert (again.pk, again.times_seen) == (fact.pk, 1)
+    assert again.last_seen_at > fact.last_seen_at
 
 
 @pytest.mark.parametrize("became", ["waits", "rejected", "removed", "approved", "none"])

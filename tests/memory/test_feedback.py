@@ -157,5 +157,6 @@ def test_it_takes_a_few_queries(
 ) -> None:
     fact = factories.approved(shop.project, shop.rita)
     say(client, fact.short_id, "helped")
-    with django_assert_max_num_queries(15):
+    # With the one that looks whether the agent or its project is paused.
+    with django_assert_max_num_queries(16):
         assert say(client, fact.short_id, "misled").status == 202

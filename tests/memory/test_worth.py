@@ -9,10 +9,10 @@ import pytest
 from memory import served, weighing
 from memory.lapsing import lapse
 from memory.learned import Learned
-from memory.models import BriefServed, Fact, FactServed, ServedThrough, Status, Verb
+from memory.models import BriefServed, Fact, FactServed, ServedThrough, Session, Status, Verb
 from memory.proposals import propose
 from memory.reconciliation import Cited, place
-from memory.worth import Rates, Signals, worth
+from memory.worth import WAITING, Rates, Signals, worth
 from tests import factories
 from tests.factories import Cast
 
@@ -27,6 +27,8 @@ PLAIN = Signals(likely=0.7, served=0.0, sessions=1)
         (Signals(0.7, 0, 3), Signals(0.7, 0, 2)),
         (PLAIN, Signals(0.7, 0, 1, is_flagged=True)),
         (PLAIN, Signals(0.7, 0, 1, relation="same_thing")),
+        (PLAIN, Signals(0.7, 0, 1, relation=WAITING)),
+        (Signals(0.7, 0, 1, relation=WAITING), Signals(0.7, 0, 1, relation="same_thing")),
         (PLAIN, Signals(0.7, 0, 1, is_quoted=False)),
         (PLAIN, Signals(0.7, 0, 1, length=900)),
         (Signals(0.7, 8, 1), Signals(0.7, 8, 1, is_place=True)),
@@ -48,7 +50,7 @@ def test_a_type_without_decisions_is_as_likely_as_the_project_and_its_own_count_
 
 
 def quoted(cast: Cast, text: str, *, session: str, about: str = "customer:cust_123", now: datetime) -> Fact:
-    run = factories.session(cast.support, session, now=now)
+    run = Session.objects.filter(external_id=session).first() or factories.session(cast.support, session, now=now)
     said = factories.observation(run, text)
     learned = Learned(
         type="account_detail",
@@ -217,3 +219,17 @@ def test_what_lapsed_comes_back_when_it_is_seen_again_or_a_person_asks(cast: Cas
     # Asked for by a person, it has its days from now.
     assert lapse(now + timedelta(days=29)) == 0
     assert lapse(now + timedelta(days=31)) == 1
+
+
+def test_nearly_the_same_of_another_session_counts_more_than_a_pattern_within_one(shop: Cast, now: datetime) -> None:
+    worths = {}
+    for name, other in (("here", "a"), ("elsewhere", "b")):
+        about = f"customer:{name}"
+        first = quoted(shop, f"Deliveries {name} before noon.", session=f"{name}-a", about=about, now=now)
+        alone = first.worth
+        near = quoted(shop, f"Deliveries {name} by noon.", session=f"{name}-{other}", about=about, now=now)
+        Fact.objects.filter(pk=near.pk).update(relation="same_thing", related=first)
+        weighing.weigh(shop.project.pk, [first.pk], now)
+        worths[name] = Fact.objects.get(pk=first.pk).worth / alone
+    assert worths["elsewhere"] > worths["here"] > 1
+    assert worths["elsewhere"] < 3  # less than the same words again

@@ -253,10 +253,11 @@ def test_of_a_thousand_imported_the_pile_holds_the_useful_and_the_rest_is_not_lo
     words = ("oak", "elm", "fir", "ash", "yew", "box", "bay", "fig", "gum", "tea")
     names = [f"{a} {b} {c}" for a in words for b in words for c in words]
     with tenancy.project(cast.project.pk):
+        # Decided by another: a sitting counts what its own person decided today.
         for number in range(6):
-            factories.approved(cast.project, cast.rita, f"Known {number}.", key=f"fix:known.{number}")
+            factories.approved(cast.project, cast.olga, f"Known {number}.", key=f"fix:known.{number}")
             bad = factories.proposal(cast.project, f"Bad {number}.", key=f"error:bad.{number}")
-            bad.reject(cast.rita, revision=1, now=now, reason="vague")
+            bad.reject(cast.olga, revision=1, now=now, reason="vague")
         busy = factories.subject(cast.project, "customer:busy")
         for number in range(4):
             run = factories.session(cast.support, f"busy-{number}", now=now, status="distilled")
