@@ -160,6 +160,7 @@ def open_page(page: Page, url: str) -> int:
             return 404
         # Chromium shows a page of its own for a status without a body.
         if "ERR_HTTP_RESPONSE_CODE_FAILURE" in refused.message:
+            page.wait_for_url("chrome-error://chromewebdata/")
             return page.request.get(url, max_redirects=0).status
         raise
     assert shown is not None
