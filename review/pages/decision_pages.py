@@ -142,7 +142,7 @@ def _refused(request: HttpRequest, membership: Membership, fact: Fact, problem: 
         problem_field=field,
         opened=request.POST.get("opened") == "1",
     )
-    if not is_on_top(context, fact.pk):
+    if (context["panel"] or _panel_typed_in(request)) and not is_on_top(context, fact.pk):
         return taken(request, membership, fact)
     template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
     return render(request, template, context, status=422)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from memory import compaction, distillation, reconciliation
+from memory import compaction, distillation, looked_up
 from memory.learned import Cited, Learned
 from memory.models import DistillJob, Evidence, Fact, JobStatus, Observation, Session, StandingPart, Status, Suppression
 from memory.reconciliation import Placed, place
@@ -88,7 +88,7 @@ def placing(cast: Cast, quote: Observation, key: str, now: datetime) -> Callable
 @pytest.fixture(autouse=True)
 def all_have_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has looked at what is known waits for another who has: only a lock keeps the other out."""
-    for module, name in ((reconciliation, "neighbours"), (compaction, "_is_taken")):
+    for module, name in ((looked_up, "neighbours"), (compaction, "_is_taken")):
         monkeypatch.setattr(module, name, _and_wait(getattr(module, name), threading.Barrier(2)))
 
 
