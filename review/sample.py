@@ -20,7 +20,7 @@ from memory.models.subject import split
 from projects import tenancy
 from projects.first_visitor import ALPHABET
 from projects.models import Agent, Membership, Person, Project, Role
-from review.deciding import decisions
+from review.deciding import decisions, remembering
 
 SLUG = "shop"
 AGENTS = ("support", "sales", "claude-code")
@@ -143,7 +143,7 @@ def _tell(agent: Agent, talk: DemoSession) -> None:
 
 def _write_by_hand(project: Project, now: datetime) -> None:
     """What no talk taught and everybody should know: Olga writes it, and signs it by writing it."""
-    decisions.create(
+    remembering.remember(
         Membership.objects.get(project=project, person__email="olga@example.com"),
         subject=Subject.objects.of_project(project),
         type="choice",
@@ -152,7 +152,6 @@ def _write_by_hand(project: Project, now: datetime) -> None:
         text="Refunds above 200 EUR need a manager's release.",
         everyone=True,
         agent_ids=[],
-        expires_at=None,
         now=now,
     )
 

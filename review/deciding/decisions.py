@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory import privacy, rendering
-from memory.models import Decision, Fact, FactChanged, Relation, Status, Subject, Verb
+from memory import rendering
+from memory.models import Decision, Fact, FactChanged, Relation, Status, Verb
 from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
@@ -144,44 +143,6 @@ def decide(
     follow(decision, now)
     audit.record(f"fact.{verb}", person, project_id=fact.project_id, object_kind="fact", object_ids=[fact.pk], now=now)
     return Outcome(decision, fact, words)
-
-
-@transaction.atomic
-def create(
-    membership: Membership,
-    *,
-    subject: Subject,
-    type: str,
-    key: str,
-    value: Any,
-    text: str,
-    everyone: bool,
-    agent_ids: list[int],
-    expires_at: datetime | None,
-    now: datetime,
-) -> Outcome:
-    """A memory written by hand and countersigned by its author; refused, nothing of it stays.
-
-    Raises BadDecision, NotAllowed.
-    """
-    text = clean_sentence(text)
-    fact, is_new = Fact.propose(
-        subject=subject,
-        type=type,
-        key=key,
-        value=value,
-        text=text,
-        source="manual",
-        person=membership.person,
-        everyone=everyone,
-        agent_ids=agent_ids,
-        findings=[finding.as_dict() for finding in privacy.clean_text(text).findings],
-        expires_at=expires_at,
-        now=now,
-    )
-    if not is_new:
-        raise BadDecision(_("The same memory waits in the pile already. Approve it there."), "text")
-    return decide(membership, fact, "approve", fact.revision, {}, now)
 
 
 def clean_sentence(text: str) -> str:

@@ -81,8 +81,10 @@ def remember(
     agent_ids: list[int],
     now: datetime,
     marked: Marked | None = None,
+    value: Any = None,
 ) -> Outcome:
-    """Written by a person. A reviewer's is countersigned at once, a viewer's waits for a reviewer.
+    """Written by a person. A reviewer's is countersigned at once, a viewer's waits for a reviewer. Without a `value`
+    the sentence is it.
 
     Raises BadDecision and NotAllowed; nothing of it stays then.
     """
@@ -91,7 +93,7 @@ def remember(
         "subject": subject,
         "type": type,
         "key": key,
-        "value": text,
+        "value": text if value is None else value,
         "text": text,
         "source": "manual",
         "person": membership.person,

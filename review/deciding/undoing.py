@@ -26,7 +26,7 @@ from review.deciding.consequences import follow_batch
 from review.deciding.receivers import told_words
 
 UNDO_WITHIN = timedelta(hours=1)
-LISTED = 20
+LISTED = 50
 REASON_LIMIT = 120
 # What is nobody's own act: it follows from another, or takes one back.
 _FOLLOWS = (Verb.PROPOSE, Verb.CREATE, Verb.UNDO, Verb.SUPERSEDE)
@@ -70,7 +70,7 @@ def last_act(person: Person, project: Project, written: str, now: datetime) -> D
 
 
 def last_acts(person: Person, project: Project) -> list[list[Decision]]:
-    """This person's last 20 acts, newest first, each with its decisions; what follows from them is left out."""
+    """This person's last 50 acts, newest first, each with its decisions; what follows from them is left out."""
     newest: dict[uuid.UUID, list[Decision]] = {}
     batches: list[uuid.UUID] = []
     for batch in _own(person, project, undone=None).values_list("batch", flat=True)[:2000].iterator():

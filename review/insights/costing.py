@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from statistics import median
 from zoneinfo import ZoneInfo
@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from memory import spending
 from memory.models import BriefServed, Decision, ModelCall, Verb
 from projects.models import Project
+from review.deciding.pace import gaps
 from review.insights.answers import Answer, Table, bars
 
-# Between two decisions of one person: a longer pause was no card.
-PAUSE = timedelta(minutes=3)
 DECIDING = (Verb.APPROVE, Verb.REJECT, Verb.MERGE, Verb.PUT_OFF, Verb.RECONFIRM, Verb.REMOVE, Verb.EDIT)
 
 
@@ -76,22 +75,18 @@ def _reading(spent: spending.Spent) -> str:
 
 
 def _gaps(project: Project, since: datetime) -> tuple[list[float], int]:
-    """Seconds between one decision of a person and their next, where it was no pause; and how many there are in all."""
+    """Seconds that decisions took, each person by themselves, and how many acts there were."""
     made = (
         Decision.objects.filter(project=project, at__gte=since, person__isnull=False, verb__in=DECIDING)
-        .order_by("person", "at", "pk")
+        .order_by()
         .values_list("person", "at", "batch")
     )
-    gaps, decided = [], 0
-    before: tuple[int, datetime, object] | None = None
+    moments: dict[int, set[float]] = defaultdict(set)
+    acts = set()
     for person, at, batch in made.iterator():
-        if before is not None and before[2] == batch:
-            continue
-        decided += 1
-        if before is not None and before[0] == person and timedelta(0) < at - before[1] <= PAUSE:
-            gaps.append((at - before[1]).total_seconds())
-        before = (person, at, batch)
-    return gaps, decided
+        moments[person].add(at.timestamp())
+        acts.add(batch)
+    return [gap for at in moments.values() for gap in gaps(at)], len(acts)
 
 
 def _pace(gaps: list[float], decided: int) -> str:

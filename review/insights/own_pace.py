@@ -5,22 +5,20 @@ planted cards was caught. No page shows it of anybody else, and nothing ranks pe
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from django.db.models import Count, Q
 
 from memory.models import Decision, Verb
 from projects.models import Person
+from review.deciding.pace import gaps
 from review.insights import bounds
 from review.models import GoldAnswer
 
 # Of the last days, and no more decisions than these.
 DAYS, LOOKED_AT = timedelta(days=30), 500
-# A longer gap was something else than the card.
-LONGEST = timedelta(minutes=3)
 # Fewer say nothing about a person.
 ENOUGH, ENOUGH_PLANTED = 20, 5
 # After so long at it without a pause of this length a break is worth more than the next card.
@@ -73,7 +71,7 @@ def of(person: Person, projects: Iterable[int], now: datetime) -> Pace:
     ids = list(projects)
     mine = Decision.objects.filter(project__in=ids, person=person, at__gt=now - DAYS, verb__in=_ENDS)
     rows = list(mine.order_by("-pk").values_list("at", "verb", "undone_by__person_id")[:LOOKED_AT])
-    seconds = gaps([at for at, _verb, _by in rows])
+    seconds = gaps(at.timestamp() for at, _verb, _by in rows)
     standing = [verb for _at, verb, by in rows if by is None]
     is_told = len(seconds) >= ENOUGH
     right, planted = _planted(person, ids)
@@ -87,12 +85,6 @@ def of(person: Person, projects: Iterable[int], now: datetime) -> Pace:
         planted_right=right,
         planted=planted,
     )
-
-
-def gaps(moments: Collection[datetime]) -> list[float]:
-    """Seconds between one act and the next, those left out that were longer than a card takes."""
-    ordered = sorted(set(moments))
-    return [(after - before).total_seconds() for before, after in pairwise(ordered) if after - before < LONGEST]
 
 
 def minutes_at_it(person: Person, project_id: int, now: datetime) -> int:

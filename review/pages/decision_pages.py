@@ -113,9 +113,6 @@ def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> H
     if request.POST.get("back") in BACK:
         messages.success(request, f"{outcome.words}.")
         return _go(request, reverse(BACK[request.POST["back"]], args=[membership.project.slug]))
-    if request.POST.get("back") == "today":
-        messages.success(request, f"{outcome.words}.")
-        return _go(request, reverse("review:decided_today", args=[membership.project.slug]))
     if request.htmx:  # type: ignore[attr-defined]
         context = desk_context(membership, outcome.fact.pk)
         context["announce"] = f"{outcome.words}."

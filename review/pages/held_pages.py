@@ -1,4 +1,4 @@
-"""What lies beside today's pile: what is held back, what is soon asked about again, and what was decided today."""
+"""What lies beside today's pile: what is held back, and what is soon asked about again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 from memory import short_ids
 from projects.models import Agent, Membership, Role
 from review.cards.card import goes_to
-from review.deciding.decisions import REASON_WORDS, VERB_WORDS
 from review.pages.access import project_page
 from review.piles import day, held
 from review.piles.pile import Pile
-
-DECIDED_LISTED = 200
 
 
 @require_safe
@@ -41,18 +38,6 @@ def held_back(request: HttpRequest, membership: Membership) -> HttpResponse:
         "now": now,
     }
     return render(request, "review/held.html", context)
-
-
-@require_safe
-@project_page(Role.VIEWER)
-def today(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """What this person decided today, the last first, each with its undo."""
-    now = timezone.now()
-    decided = day.decided_today(membership.project, membership.person, now).select_related("fact__subject")
-    newest = decided.defer("fact__search").order_by("-pk")[:DECIDED_LISTED]
-    rows = [(one, VERB_WORDS.get(one.verb, "Decided"), REASON_WORDS.get(one.reason, "")) for one in newest]
-    context = {"section": "review", "rows": rows, "can_review": membership.can_review, "now": now}
-    return render(request, "review/today.html", context)
 
 
 @require_POST

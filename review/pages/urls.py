@@ -40,7 +40,6 @@ urlpatterns = [
     path("p/<slug:slug>/review/undo", decision_pages.undo_last, name="undo_last"),
     path("p/<slug:slug>/review/list", list_pages.decide_ticked, name="decide_ticked"),
     path("p/<slug:slug>/review/held", held_pages.held_back, name="held_back"),
-    path("p/<slug:slug>/review/today", held_pages.today, name="decided_today"),
     path("p/<slug:slug>/review/more", held_pages.take_more, name="take_more"),
     path("p/<slug:slug>/review/decided", decided_pages.decided, name="decided"),
     path("p/<slug:slug>/memory", memory_pages.memory, name="memory"),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from memory.models import Decision, Verb
 from projects.models import Person, Project
+from review.deciding.pace import gaps
 from review.models import Sitting
 from review.piles.reading import rows
 
 # 60 words of sentence and quote at an ordinary reading speed, and a moment to think.
 SECONDS_A_CARD = 15.0
-# Of a person's own pace: the last decisions, once there are enough of them; a longer gap was a break.
-ENOUGH, LONGEST_SECONDS = 10, 300.0
+# Of a person's own pace: the last decisions, once there are enough of them.
+ENOUGH = 10
 
 ENDS_A_CARD = (Verb.APPROVE, Verb.FIRST_YES, Verb.REJECT, Verb.PUT_OFF, Verb.MERGE, Verb.RECONFIRM, Verb.REMOVE)
 
@@ -93,10 +92,3 @@ def take_more(project: Project, person: Person, now: datetime) -> None:
     Sitting.objects.update_or_create(
         project=project, person=person, day=bounds(project, now)[0].date(), defaults={"more": done}
     )
-
-
-def gaps(moments: Sequence[float]) -> list[float]:
-    """Seconds between one act and the next, breaks left out; `moments` are seconds since some time. Decisions of one
-    act have one moment."""
-    ordered = sorted(set(moments))
-    return [after - before for before, after in itertools.pairwise(ordered) if after - before <= LONGEST_SECONDS]

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from memory.models import Decision, Fact, Feedback, Verb, Verdict
 from projects.models import Agent, Person, Project
+from review.deciding.pace import gaps
 from review.piles import day
 from review.piles.reading import rows
 
@@ -67,7 +68,7 @@ def today(project: Project, person: Person, now: datetime) -> Today:
     for to_all, agent_ids in goes_to:
         everyone, ids = everyone or to_all, ids | set(agent_ids)
     agents = Agent.objects.filter(project=project, pk__in=ids, archived_at__isnull=True).order_by("slug", "pk")
-    seconds = sum(day.gaps([one.at.timestamp() for one in ended]))
+    seconds = sum(gaps([one.at.timestamp() for one in ended]))
     return Today(
         words=_words(counts),
         approved=len(approved),

@@ -69,7 +69,6 @@ PAGES = {
     "pile-held": "/p/many/review/held",
     "pile-held-due": "/p/looks/review/held?what=due",
     "pile-held-none": "/p/unconnected/review/held",
-    "pile-today": "/p/many/review/today",
     "find": "/find",
     "agents": "/p/stop/agents",
     "memory": "/p/looks/memory",

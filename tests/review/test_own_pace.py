@@ -11,6 +11,7 @@ from memory.models import Decision, Fact
 from projects import tenancy
 from projects.models import Membership, Person
 from review.deciding import decisions, undoing
+from review.deciding.pace import gaps
 from review.insights import own_pace
 from review.models import GoldAnswer, GoldItem
 from tests.factories import Cast
@@ -42,7 +43,7 @@ def test_few_decisions_tell_nothing(shop: Cast, now: datetime) -> None:
 def test_gaps_of_a_break_are_left_out() -> None:
     start = timezone.now()
     moments = [start + timedelta(seconds=seconds) for seconds in (0, 10, 10, 30, 209.9, 600, 612)]
-    assert own_pace.gaps(moments) == pytest.approx([10, 20, 179.9, 12])
+    assert gaps(at.timestamp() for at in moments) == pytest.approx([10, 20, 179.9, 12])
 
 
 def test_enough_decisions_tell_the_median_and_the_fastest_tenth(

@@ -14,8 +14,9 @@ from memory.existing import Found, MemoryLine
 from memory.models import BriefServed, Fact, Feedback, Relation, SessionSubject, Status
 from projects import tenancy
 from projects.models import Membership, Person
+from review.deciding.pace import gaps
 from review.models import Assignment, Lease
-from review.piles import counts, day, front
+from review.piles import counts, front
 from review.piles.lines import lines_of
 from review.piles.pile import Pile, left_today
 from tests import factories
@@ -171,7 +172,7 @@ def test_a_card_that_lay_in_a_pile_is_marked_once(cast: Cast, now: datetime) -> 
 
 
 def test_minutes_left_go_by_the_persons_own_pace(cast: Cast, now: datetime) -> None:
-    assert day.gaps([0.0, 30.0, 30.0, 90.0, 4000.0]) == [30.0, 60.0]
+    assert gaps([90.0, 0.0, 30.0, 30.0, 4000.0]) == [30.0, 60.0]
     facts = proposals(cast, 30)
     with tenancy.project(cast.project.pk):
         for number, fact in enumerate(facts[:12]):
@@ -373,14 +374,14 @@ def test_todays_decisions_are_listed_with_an_undo_each(cast: Cast) -> None:
     client = signed_in(cast.rita)
     for fact in facts:
         decide(client, fact)
-    page = client.get("/p/shop/review/today").content.decode()
+    page = client.get("/p/shop/review/decided").content.decode()
     addresses = re.findall(r'action="(/decisions/\d+/undo)"', page)
     assert len(addresses) == 2
-    answer = client.post(addresses[0], {"back": "today"})
-    assert answer["Location"] == "/p/shop/review/today"
+    answer = client.post(addresses[0], {"back": "decided"})
+    assert answer["Location"] == "/p/shop/review/decided"
     with tenancy.project(cast.project.pk):
         assert Fact.objects.get(pk=facts[1].pk).status == Status.PROPOSED
-    assert client.get("/p/shop/review/today").content.decode().count("/undo") == 1
+    assert client.get("/p/shop/review/decided").content.decode().count("/undo") == 1
 
 
 def test_a_day_without_approvals_changes_no_brief(cast: Cast) -> None:
