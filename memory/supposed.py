@@ -55,11 +55,13 @@ class Suppose:
     """Facts as they would be. `merged` holds (from, into): whose quotes would stand behind another fact as well.
 
     `retracted` holds, for each agent by id, what a decision would note as no longer holding for it, the latest first.
+    `counted` are those of the facts of which only the count would change: nothing is decided about them.
     """
 
     facts: tuple[Fact, ...] = ()
     merged: tuple[tuple[int, int], ...] = ()
     retracted: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    counted: tuple[int, ...] = ()
 
     @property
     def fact_ids(self) -> list[int]:
@@ -88,8 +90,9 @@ class Suppose:
 
     @cached_property
     def _vectors(self) -> list[dict[str, Any]]:
-        """The vectors that approving would make: of texts that have none yet, as `embedding_store.refresh` does."""
-        wanted = {fact.pk: fact for fact in self.facts if fact.status == Status.APPROVED}
+        """The vectors that deciding would make: of texts that have none yet, as `embedding_store.refresh_all` does."""
+        decided = (fact for fact in self.facts if fact.pk not in self.counted)
+        wanted = {fact.pk: fact for fact in decided if fact.status == Status.APPROVED}
         kept = FactEmbedding.objects.filter(
             fact__in=wanted, model=embeddings.MODEL_ID, precision=embeddings.PRECISION
         ).values_list("fact_id", "text_sha256")

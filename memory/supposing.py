@@ -27,12 +27,15 @@ class Supposing:
         # In the order in which they would be decided.
         self._facts: dict[int, Fact] = {}
         self._were_live: dict[int, None] = {}
+        self._decided: set[int] = set()
         self._merged: list[tuple[int, int]] = []
 
     def done(self) -> Suppose:
         """Everything as it would be, with what agents would be told to rely on no more."""
         moved = [self._facts[pk] for pk in self._were_live]
-        return Suppose(tuple(self._facts.values()), tuple(self._merged), retractions.would_note(moved, self.now))
+        counted = tuple(pk for pk in self._facts if pk not in self._decided)
+        told = retractions.would_note(moved, self.now)
+        return Suppose(tuple(self._facts.values()), tuple(self._merged), told, counted)
 
     def is_live(self, fact: Fact) -> bool:
         """Whether it is approved after what is supposed so far."""
@@ -141,6 +144,7 @@ class Supposing:
 
     def _move(self, one: Fact) -> None:
         """A decision about it would be written now; of what was live before, agents would be told."""
+        self._decided.add(one.pk)
         if one.status == Status.APPROVED:
             self._were_live[one.pk] = None
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser import axe, layout
 from tests.browser.conftest import House
@@ -117,6 +118,10 @@ PAGES = {
     "filtered": "/p/kinds/memory/filtered",
     "filtered-empty": "/p/unheard/memory/filtered",
 }
+SIZES: tuple[ViewportSize, ...] = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})
+# The order in which a page is looked at: each step changes one thing.
+ORDER: tuple[tuple[Literal["light", "dark"], tuple[ViewportSize, ...]], ...] = (("light", SIZES), ("dark", SIZES[::-1]))
+HAS_THEME = {"light": re.compile(r"^\s*js\s*$"), "dark": re.compile(r"\bdark\b")}
 # Pixels from the top where the bar at the foot of a card begins, at 800.
 BAR = 743
 
@@ -142,23 +147,34 @@ def faults(page: Page, name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_whole_and_readable(house: House, theme: str) -> None:
-    """Each page is loaded once a theme, and then made narrow."""
-    page = house.browser_of("rita", theme=theme)
+def test_every_page_is_whole_and_readable(house: House) -> None:
+    """Each page is loaded once, as a person sees it who follows the system: it is made narrow, and then dark."""
+    page = house.browser_of("rita", theme="system")
     found: list[str] = []
     for name, address in addresses(house).items():
-        page.set_viewport_size({"width": 1280, "height": 800})
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(SIZES[0])
         answer = page.goto(house.home + address)
         assert answer is not None
         assert answer.status == 200, name
-        expect(page.locator("html")).to_have_class(re.compile(r"\bdark\b" if theme == "dark" else r"^\s*js\s*$"))
-        for width, height in ((1280, 800), (390, 844)):
-            layout.resize(page, width, height)
-            found += [f"{fault} ({width} wide)" for fault in faults(page, name)]
-            if PICTURES:
-                page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{theme}.png")
+        for theme, sizes in ORDER:
+            page.emulate_media(color_scheme=theme)
+            expect(page.locator("html")).to_have_class(HAS_THEME[theme])
+            for size in sizes:
+                layout.resize(page, size["width"], size["height"])
+                found += [f"{fault} ({size['width']} wide, {theme})" for fault in faults(page, name)]
+                if PICTURES:
+                    page.screenshot(path=Path(PICTURES) / f"{name}-{size['width']}-{theme}.png")
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_that_a_person_chose_holds_against_the_system(house: House, theme: str) -> None:
+    page = house.browser_of("rita", theme=theme)
+    page.emulate_media(color_scheme="light" if theme == "dark" else "dark")
+    page.goto(house.home + house.looks["promise"])
+    expect(page.locator("html")).to_have_class(HAS_THEME[theme])
+    assert not faults(page, theme)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

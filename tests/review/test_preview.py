@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, example, given, note, settings
 from hypothesis import strategies as st
 
 from memory import brief
@@ -45,6 +45,11 @@ FACT = st.fixed_dictionaries(
         "historical": st.booleans(),
     }
 )
+# A live memory whose vector is still to be made, and a proposal that says the same: to merge them makes none.
+LIVE = {"text": "f", "about": "customer:cust_123", "key": "fix:lint", "scope": None, "standing": False, "times_seen": 2}
+LIVE |= {"ends_in": None, "age": 9, "live": True, "historical": False}
+UNSEARCHED = {"which": 1, "beside": 0, "act": "same", "scope": None, "relation": "conflicts", "budget": 343}
+UNSEARCHED |= {"facts": [LIVE, LIVE | {"live": False}], "task": "gahj f", "told_before": 0}
 NEVER = (FactChanged, NotAllowed, BadDecision)
 
 
@@ -86,6 +91,7 @@ def sent(found: Brief) -> tuple[Any, ...]:
 
 
 @pytest.mark.timeout(900)
+@example(**UNSEARCHED)
 @given(
     facts=st.lists(FACT, min_size=2, max_size=9),
     which=st.integers(0, 8),
@@ -135,6 +141,7 @@ def test_a_preview_is_the_brief_served_after_the_decision(  # type: ignore[no-un
         membership = shop.rita.memberships.get(project=shop.project)
         form = {"beside": fact.related.revision if fact.related else 0, "reason": "not_true"}
         form |= scope_of(shop, scope) if act == "rescope" else {}
+        before = state()
         what, supposed = Supposing(now), None
         try:
             SUPPOSED[act](what, fact, form)
@@ -142,7 +149,6 @@ def test_a_preview_is_the_brief_served_after_the_decision(  # type: ignore[no-un
             supposed = [brief.build(agent, subjects=SUBJECTS, suppose=suppose, now=now, **asked) for agent in agents]
         except NotAllowed as refused:
             note(f"supposed: {refused}")
-        before = state()
         # Only reading: nothing that was supposed is left in the tables.
         assert before == state()
         if act != "none":
