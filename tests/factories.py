@@ -45,23 +45,29 @@ def member(project: Project, person: Person, role: str = Role.REVIEWER) -> Membe
 
 
 def cast() -> Cast:
+    """In a few statements: nearly every test asks for it."""
     with tenancy.system("command"):
-        project = Project.objects.create(slug="shop", name="Shop")
-        other = Project.objects.create(slug="depot", name="Depot")
-        people = {name: person(f"{name}@example.com") for name in ("rita", "olga", "vera", "sam")}
-        carl = person("carl@example.com", is_compliance=True)
-        for name, role in (("rita", Role.REVIEWER), ("olga", Role.OWNER), ("vera", Role.VIEWER)):
-            member(project, people[name], role)
-        member(other, people["sam"], Role.OWNER)
-        agents = {
-            slug: Agent.objects.create(project=project, slug=slug) for slug in ("support", "sales", "claude-code")
-        }
-        agents["foreign"] = Agent.objects.create(project=other, slug="support")
+        project, other = Project.objects.bulk_create(
+            [Project(slug="shop", name="Shop"), Project(slug="depot", name="Depot")]
+        )
+        names = ("rita", "olga", "vera", "sam", "carl")
+        made = [Person(email=f"{name}@example.com", name=name.title(), is_compliance=name == "carl") for name in names]
+        for one in made:
+            one.set_password(PASSWORD)
+        people = dict(zip(names, Person.objects.bulk_create(made), strict=True))
+        roles = {"rita": Role.REVIEWER, "olga": Role.OWNER, "vera": Role.VIEWER}
+        members = [Membership(project=project, person=people[name], role=role) for name, role in roles.items()]
+        members.append(Membership(project=other, person=people["sam"], role=Role.OWNER))
+        for one in members:
+            one.practised_at = timezone.now()
+        Membership.objects.bulk_create(members)
+        slugs = ("support", "sales", "claude-code")
+        rows = [*(Agent(project=project, slug=slug) for slug in slugs), Agent(project=other, slug="support")]
+        agents = dict(zip((*slugs, "foreign"), Agent.objects.bulk_create(rows), strict=True))
         keys = {slug: ApiKey.objects.issue(agent, people["olga"])[1] for slug, agent in agents.items()}
     return Cast(
         project=project,
         other=other,
-        carl=carl,
         support=agents["support"],
         sales=agents["sales"],
         coder=agents["claude-code"],

@@ -146,7 +146,8 @@ def test_a_sentence_that_another_proposal_has_is_refused_with_words(cast: Cast) 
     assert Fact.objects.get(pk=other.pk).text == "Lives in Oslo."
 
 
-def test_a_static_file_carries_the_headers_of_a_page(db: None) -> None:
+def test_a_static_file_carries_the_headers_of_a_page(db: None, settings) -> None:  # type: ignore[no-untyped-def]
+    settings.WHITENOISE_USE_FINDERS = True
     answer = Client().get("/static/app.css")
     assert answer.status_code == 200
     assert "default-src 'none'" in answer["Content-Security-Policy"]
