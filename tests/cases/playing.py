@@ -11,6 +11,7 @@ from tests.cases.expect import faults
 from tests.cases.expect.registry import Look
 from tests.cases.ops import play
 from tests.cases.ops.facts import given
+from tests.cases.ops.registry import known
 from tests.cases.ops.setting_up import settings
 from tests.cases.result import NotBuilt
 from tests.cases.script import Case, moment
@@ -21,7 +22,9 @@ MAKING = frozenset({"propose", "approve", "approve_all", "create_fact", "create_
 
 
 def perform(case: Case, stage: Stage) -> None:
-    """Carries out all steps. Raises NotBuilt at the first that the product has no door for."""
+    """Carries out all steps. Raises NotBuilt, before any of them, where the product has no door for one."""
+    for step in case.every_step():
+        known(step)
     workers.watch_readings(stage)
     settings(stage, case.settings)
     start = _before_what_has_ended(case)

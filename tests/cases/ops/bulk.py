@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from django.db import connections
+
 from memory import embeddings, rendering
-from memory.models import Fact, FactEmbedding, Status, Subject
+from memory.models import Fact, Status, Subject
 from projects import tenancy
 from tests.cases import embedder
 from tests.cases.ops.facts import propose
@@ -16,7 +18,6 @@ from tests.cases.script import Step
 from tests.cases.stage import REVIEWER, Stage
 
 BULK_TYPE = "fix"
-ROWS_AT_ONCE = 2_000
 _THINGS = (
     "parcel",
     "invoice",
@@ -53,31 +54,63 @@ def bulk_vectors(stage: Stage, step: Step) -> Result:
     scope = [step["scope"]] if isinstance(step["scope"], str) else step["scope"]
     agent_ids, person = stage.agent_ids(scope), stage.person(REVIEWER)
     vectors = embedder.near(step["near"], step["n"])
-    made: list[int] = []
     with tenancy.project(stage.project.pk):
         subject = Subject.objects.of_project(stage.project)
-        for start in range(0, step["n"], ROWS_AT_ONCE):
-            part = vectors[start : start + ROWS_AT_ONCE]
-            names = [f"{'-'.join(scope)}.{len(stage.results)}.{start + place}" for place in range(len(part))]
-            facts = Fact.objects.bulk_create([_row(stage, subject, name, agent_ids, person.pk) for name in names])
-            FactEmbedding.objects.bulk_create([_vector(fact, vector) for fact, vector in zip(facts, part, strict=True)])
-            made += [fact.pk for fact in facts]
+        names = [f"{'-'.join(scope)}.{len(stage.results)}.{number}" for number in range(step["n"])]
+        first = _row(stage, subject, names[0], agent_ids, person.pk)
+        first.save(force_insert=True)
+        made = [first.pk, *_copies(first, names[1:])]
+        _embed(first, made, names, vectors)
     return Result("bulk_vectors", step, 200, facts=made, notes={"vectors": dict(zip(made, vectors, strict=True))})
 
 
-def _row(stage: Stage, subject: Subject, name: str, agent_ids: list[int], person: int) -> Fact:
-    key, text, now = f"{BULK_TYPE}:{name}", f"Memory {name}.", stage.clock.at
-    fields: dict[str, Any] = {
-        "type": BULK_TYPE,
+def _copies(first: Fact, names: list[str]) -> list[int]:
+    """Rows like the first one under other names, in one statement; their ids in the order of the names."""
+    said = [_said(name) for name in names]
+    own = [*_said("")]
+    shared = [str(one.column) for one in Fact._meta.concrete_fields if not (one.generated or one.primary_key)]
+    shared = [column for column in shared if column not in own]
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO memory_fact ({', '.join([*own, *shared])})"
+            f" SELECT {', '.join('to_jsonb(n.value)' if one == 'value' else f'n.{one}' for one in own)},"
+            f" {', '.join(f'f.{one}' for one in shared)}"
+            f" FROM memory_fact f, unnest({', '.join(['%s::text[]'] * len(own))})"
+            f" WITH ORDINALITY AS n({', '.join(own)}, place) WHERE f.id = %s ORDER BY n.place RETURNING id",
+            [*([one[column] for one in said] for column in own), first.pk],
+        )
+        return [int(row[0]) for row in cursor.fetchall()]
+
+
+def _embed(first: Fact, made: list[int], names: list[str], vectors: list[list[float]]) -> None:
+    hashes = [hashlib.sha256(_said(name)["text"].encode()).hexdigest() for name in names]
+    written = ["[" + ",".join(map("{:.6g}".format, vector)) + "]" for vector in vectors]
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO memory_factembedding (project_id, fact_id, model, precision, text_sha256, vector)"
+            " SELECT %s, id, %s, %s, sha256, vector::halfvec"
+            " FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS n(id, sha256, vector)",
+            [first.project_id, embeddings.MODEL_ID, embeddings.PRECISION, made, hashes, written],
+        )
+
+
+def _said(name: str) -> dict[str, Any]:
+    key, text = f"{BULK_TYPE}:{name}", f"Memory {name}."
+    return {
         "key": key,
         "value": text,
         "text": text,
         "served_sha256": rendering.served_sha256(BULK_TYPE, key, text, text),
         "fingerprint": rendering.fingerprint(BULK_TYPE, key, text, text),
     }
+
+
+def _row(stage: Stage, subject: Subject, name: str, agent_ids: list[int], person: int) -> Fact:
+    now = stage.clock.at
     return Fact(
         project=stage.project,
         subject=subject,
+        type=BULK_TYPE,
         status=Status.APPROVED,
         everyone=False,
         agent_ids=agent_ids,
@@ -87,16 +120,5 @@ def _row(stage: Stage, subject: Subject, name: str, agent_ids: list[int], person
         approved_at=now,
         approved_by_id=person,
         confirmed_at=now,
-        **fields,
-    )
-
-
-def _vector(fact: Fact, vector: list[float]) -> FactEmbedding:
-    return FactEmbedding(
-        project_id=fact.project_id,
-        fact=fact,
-        model=embeddings.MODEL_ID,
-        precision=embeddings.PRECISION,
-        text_sha256=hashlib.sha256(fact.text.encode()).hexdigest(),
-        vector=vector,
+        **_said(name),
     )

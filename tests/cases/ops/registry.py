@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.urls import Resolver404, resolve
+
 from tests.cases.result import NotBuilt, Result
 from tests.cases.script import Step
 from tests.cases.stage import Stage
@@ -21,31 +23,32 @@ IGNORED = frozenset({"op", "note", "tags", "comment"})
 @dataclass(frozen=True, slots=True)
 class Op:
     """`prepare` is what a person or an agent did before the moment that counts: two people who press at once have
-    both opened their page by then."""
+    both opened their page by then. `door` is the address it needs, where the product may have none yet."""
 
     carry_out: Carrying
     arguments: frozenset[str]
     prepare: Callable[[Stage, Step], Step] | None = None
+    door: str = ""
 
 
 OPS: dict[str, Op] = {}
 
 
 def op(
-    name: str, arguments: str = "", prepare: Callable[[Stage, Step], Step] | None = None
+    name: str, arguments: str = "", prepare: Callable[[Stage, Step], Step] | None = None, door: str = ""
 ) -> Callable[[Carrying], Carrying]:
     """Enters a function in the table, with its arguments written as one string."""
 
     def enter(function: Carrying) -> Carrying:
         assert name not in OPS, f"op {name} is mapped twice"
-        OPS[name] = Op(function, frozenset(arguments.split()) | IGNORED, prepare)
+        OPS[name] = Op(function, frozenset(arguments.split()) | IGNORED, prepare, door)
         return function
 
     return enter
 
 
 def known(step: Step) -> Op:
-    """The op of a step. Raises NotBuilt for one, or an argument of one, that is not in the table."""
+    """The op of a step. Raises NotBuilt for one, or an argument of one, that is not in the table, or has no door."""
     name = step["op"]
     found = OPS.get(name)
     if found is None:
@@ -53,7 +56,16 @@ def known(step: Step) -> Op:
     strange = sorted(set(step) - found.arguments - {"_opened"})
     if strange:
         raise NotBuilt(f"op {name} with {', '.join(strange)}")
+    if found.door and not _is_door(found.door):
+        raise NotBuilt(f"op {name}")
     return found
+
+
+def _is_door(address: str) -> bool:
+    try:
+        return bool(resolve(address))
+    except Resolver404:
+        return False
 
 
 def prepared(stage: Stage, step: Step) -> Step:
