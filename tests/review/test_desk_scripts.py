@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 HOME = "http://desk.test/"
@@ -105,11 +105,21 @@ class Desk:
         expect(self.page.locator(selector)).to_be_focused()
 
 
-@pytest.fixture
-def desk(chromium: Browser) -> Iterator[Desk]:
+@pytest.fixture(scope="module")
+def window(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context()
-    yield Desk(context.new_page())
+    yield context
     context.close()
+
+
+@pytest.fixture
+def desk(window: BrowserContext) -> Iterator[Desk]:
+    """A page that remembers nothing of the test before."""
+    page = window.new_page()
+    yield Desk(page)
+    page.evaluate("localStorage.clear(), sessionStorage.clear()")
+    page.close()
+    window.clear_cookies()
 
 
 def test_a_key_clicks_its_button_and_the_focus_goes_to_the_new_card(desk: Desk) -> None:

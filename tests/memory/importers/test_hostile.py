@@ -38,7 +38,7 @@ RECORD = st.fixed_dictionaries(
     optional={"message": VALUES | MESSAGE, **dict.fromkeys(OTHER_FIELDS, VALUES)},
 )
 QUICK = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 
 
@@ -126,7 +126,7 @@ EXCHANGE = st.fixed_dictionaries(
 )
 
 # Each example is read in every format.
-FEWER = settings(QUICK, max_examples=60)
+FEWER = settings(QUICK, max_examples=35)
 
 
 def checked(path: Path) -> None:
