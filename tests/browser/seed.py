@@ -335,6 +335,7 @@ def seed() -> dict[str, Any]:
         kim = factories.person("kim@example.com")
         cards(project("quiet", kim), 2)
         cards(project("race", rita, olga), 2)
+        cards(project("late", rita, olga), 6)
         look = project("look", rita)
         cards(look, 1)
         Membership.objects.create(project=look, person=vera, role=Role.VIEWER)

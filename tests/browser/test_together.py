@@ -103,12 +103,12 @@ def test_a_card_is_put_before_somebody_by_keyboard_and_mouse(house: House) -> No
 def test_what_the_second_sees_is_whole_and_readable(house: House, theme: str, width: int) -> None:
     """Also its picture, where a folder is set: the card, and the popovers of the list."""
     olga = house.browser_of("olga")
-    olga.goto(f"{house.home}/p/lost/review")
+    olga.goto(f"{house.home}/p/late/review")
     card = (olga.locator("article.sheet").get_attribute("id") or "").removeprefix("fact-")
     late = house.browser_of("rita", theme=theme, width=width, height=800 if width == 1280 else 844)
-    late.goto(f"{house.home}/p/lost/review?card={card}&panel=edit")
+    late.goto(f"{house.home}/p/late/review?card={card}&panel=edit")
     late.get_by_label("The sentence").fill("Write to me in the evening, never by telephone.")
-    olga.goto(f"{house.home}/p/lost/review?card={card}&panel=edit")
+    olga.goto(f"{house.home}/p/late/review?card={card}&panel=edit")
     olga.get_by_label("The sentence").fill("Write to me on the old line, mornings only.")
     with olga.expect_response(is_decision):
         olga.get_by_role("button", name="Save and approve").click()
