@@ -17,16 +17,19 @@ from memory.transcript import NEVER_EVIDENCE, Candidate, Quote, Seen
 # Words a sentence needs for grammar, or that our own templates add; the reviewer need not look for them in a quote.
 # English only: other languages keep the speaker's own words, so little is left unsupported there.
 GRAMMAR = frozenset(
-    """a about after again all also an and any are as asked asks at be because been before being but by can customer
-    customer's did do does done during each every expects expires fails fix fixed for from gives given had has have he
-    her here him his how if in instead into is it its lives must need needed needs never no not of off on once one only
-    or other our out over project promised promises runs same says set she should since so such than that the their
-    them then there these they this to under unless until up us use used user user's uses using wants was we were when
-    where which while who will with without works would you your""".split()  # noqa: SIM905  (words read better as text)
+    """a about after again all also am an and any are as asked asks at be because been before being between both but by
+    can cannot could customer customer's did do does done during each either every expects expires fails fix fixed for
+    from gives given had has have he her here him his how i if in instead into is it its lives may me might must my need
+    needed needs neither never no nor not of off on once one only or other our out over per project promised promises
+    runs same says set she should since so such than that the their them then there these they this those though through
+    to under unless until up us use used user user's uses using via wants was we were when where whether which while who
+    whose will with within without works would you your""".split()  # noqa: SIM905  (words read better as text)
 )
 # What is written above or under a letter (accents, Hebrew and Arabic vowels) belongs to its word, and is no \w.
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670"
-_WORD = re.compile(rf"[^\W_](?:[\w.@/:#+{_MARKS}-]*[\w{_MARKS}])?", re.UNICODE)
+# An amount is one word with its currency and the commas in it.
+_CURRENCY = "$€£¥"
+_WORD = re.compile(rf"[{_CURRENCY}]?[^\W_](?:(?:[\w.@/:#+{_MARKS}-]|(?<=\d),(?=\d))*[\w{_MARKS}])?", re.UNICODE)
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
@@ -96,31 +99,42 @@ def _fault(quote: Quote, seen: Seen | None) -> str:
     return ""
 
 
-def unsupported_words(text: str, quotes: Iterable[Quote]) -> tuple[str, ...]:
+def unsupported_words(text: str, quotes: Iterable[Quote], beside: str = "") -> tuple[str, ...]:
     """Words of `text` that no quote holds, once each; numbers and names come first because a wrong one hurts most.
 
-    A date counts as supported by nothing but itself: that we worked it out is what the reviewer should look at.
+    `beside` is what a reader sees next to the quotes, which holds a word as well. A date counts as supported by
+    nothing but itself: that we worked it out is what the reviewer should look at.
     """
-    quoted = " ".join(quote.text for quote in quotes).casefold()
-    stems = {_stem(word) for word in _WORD.findall(quoted)}
-    missing: dict[str, str] = {}
-    for word in _WORD.findall(text):
-        folded = word.casefold()
-        if folded in GRAMMAR or folded in quoted or _stem(folded) in stems or _UNSPACED.search(folded):
+    quoted = " ".join([*(quote.text for quote in quotes), beside]).casefold()
+    stems = {stem for word in _WORD.findall(quoted) for stem in _stems(word)}
+    missing: dict[str, tuple[int, str]] = {}
+    for found in _WORD.finditer(text):
+        word, folded = found[0], found[0].casefold()
+        if folded in GRAMMAR or folded.lstrip(_CURRENCY) in quoted or _UNSPACED.search(folded):
             continue
-        missing.setdefault(folded, word)
-    return tuple(sorted(missing.values(), key=_weight))
+        if not stems.isdisjoint(_stems(folded)):
+            continue
+        missing.setdefault(folded, (_weight(word, _begins(text[: found.start()])), word))
+    return tuple(word for _, word in sorted(missing.values(), key=lambda one: one[0]))
 
 
-def _stem(word: str) -> str:
-    """Crude: enough that "retries" finds "retry" and "calls" finds "call"."""
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+def _stems(word: str) -> set[str]:
+    """Crude: enough that "retries" finds "retry", "likes" finds "like" and "moved" finds "move"."""
+    found = {word}
+    for ending in ("ies", "ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + instead
-    return word
+            bare = word[: -len(ending)]
+            found |= {bare + "y"} if ending == "ies" else {bare} if ending == "s" else {bare, bare + "e"}
+    return found
 
 
-def _weight(word: str) -> int:
+def _begins(before: str) -> bool:
+    """Whether a sentence begins after this: a capital there makes no name."""
+    said = before.rstrip(" \t\n\"'“‘(`")
+    return not said or said[-1] in ".!?:"
+
+
+def _weight(word: str, begins: bool) -> int:
     if any(letter.isdigit() for letter in word):
         return 0
-    return 1 if word[0].isupper() else 2
+    return 1 if word[0].isupper() and not (begins and word[1:].islower()) else 2

@@ -78,6 +78,10 @@ def test_a_result_inside_a_sub_agent_is_evidence() -> None:
         ("The customer moved to Dallas on 2026-11-09.", "we moved to Dallas", ("2026-11-09",)),
         ("Ana restarts kestrel 5433 times nightly.", "restart kestrel", ("5433", "Ana", "times", "nightly")),
         ("Retries use one key.", "every retry makes one key", ()),
+        ("Likes the red one, moved and writes.", "I like it red; move, write", ()),
+        ("Costs $118.40 and 4,000 points.", "costs", ("$118.40", "4,000", "points")),
+        ("Costs $118.40.", "it costs 118.40 dollars", ()),
+        ("Parcels ship to Turkey. Customs: NVE asks.", "no delivery", ("Turkey", "NVE", "Parcels", "ship", "Customs")),
         ("启动时设置 PORT=8080。", "启动时设置 PORT", ("8080",)),
     ],
 )
