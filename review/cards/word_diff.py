@@ -13,7 +13,9 @@ _ABOVE = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3"
     "\u3099\u309a\ufe00-\ufe0f"
 )
-_TOKEN = re.compile(rf"[{_UNSPACED}][{_ABOVE}]*|\s+|[^\s{_UNSPACED}]+")
+# What a word ends with stands by itself, so that `16.` and `17.` differ in the number alone.
+_END = r"[.,;:!?…]+(?=\s|$)"
+_TOKEN = re.compile(rf"[{_UNSPACED}][{_ABOVE}]*|\s+|{_END}|(?:(?!{_END})[^\s{_UNSPACED}])+")
 
 
 def diff(before: str, after: str) -> tuple[list[Piece], list[Piece]]:

@@ -90,7 +90,7 @@ def test_the_second_of_two_people_is_told_what_the_first_did(cast: Cast) -> None
     body = answer.content.decode()
     assert answer.status_code == 409
     assert "Olga decided this card" in body
-    assert "<ins>letters.</ins>" in body
+    assert "<ins>letters</ins>." in body
     assert "Your approval was not counted." in body
     assert again(cast, fact).approved_by_id == cast.olga.pk
 
@@ -251,7 +251,7 @@ def test_who_was_second_keeps_the_words_that_were_typed(cast: Cast, htmx: bool) 
     assert answer.status_code == 409
     # Beside what was done, word by word, and in the field that puts them in again.
     page = answer.content.decode()
-    assert "&lt;b&gt;letters&lt;/b&gt;." in page
+    assert "<ins>&lt;b&gt;letters&lt;/b&gt;</ins>." in page
     assert "<b>letters" not in page
     assert again(cast, fact).text == "Prefers e-mail."
 
