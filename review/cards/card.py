@@ -17,7 +17,7 @@ from projects.models import Agent, Membership
 from review.cards import lifetime
 from review.cards.beside import Beside, beside
 from review.cards.flag import GRAVE, SOURCE, Flag
-from review.cards.flags import MOST_FLAGS, blocked_by, flags_of, underlined, unsupported
+from review.cards.flags import MOST_FLAGS, blocked_by, flags_of, seen_beside, underlined, unsupported
 from review.cards.impact import cost
 from review.cards.kinds import Kind, kind_of
 from review.cards.origin_beside import Alike, from_same_place
@@ -163,7 +163,8 @@ def build(
     by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
     kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
-    missing = unsupported(fact, evidence)
+    # What somebody countersigned they answer for, whatever the quote says.
+    missing = unsupported(fact, evidence, seen_beside(fact, proofs)) if fact.status == Status.PROPOSED else ()
     risk = risk_of(fact, evidence, agents) if fact.status == Status.PROPOSED else None
     if risk is None and kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.PROPOSED:
         # To keep the other claim is to countersign it.
@@ -176,6 +177,7 @@ def build(
         Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
         .live(now)
         .exclude(pk__in=[fact.pk, rival.pk if rival else 0, fact.related_id or 0])
+        .exclude(part_of__standing=fact)
         .order_by("-times_seen", "-pk")
     )
     return Card(

@@ -15,7 +15,7 @@ from memory import grounding
 from memory.models import Evidence, Fact
 from memory.transcript import Quote
 from review.cards.flag import SOURCE, WORD, Flag, isolated
-from review.cards.pieces import Piece, has_hidden, visible
+from review.cards.pieces import Piece, has_hidden, said, visible
 from review.cards.proof import Proof
 from review.cards.risk import Risk
 from review.cards.suspect import suspects
@@ -39,11 +39,19 @@ def underlined(text: str, missing: tuple[str, ...]) -> tuple[Piece, ...]:
     return tuple(pieces + visible(text[end:]))
 
 
-def unsupported(fact: Fact, evidence: list[Evidence]) -> tuple[str, ...]:
+def unsupported(fact: Fact, evidence: list[Evidence], beside: str = "") -> tuple[str, ...]:
+    """Words of the sentence that no quote holds, nor what its reader sees `beside` them."""
     quotes = [Quote(ref=row.pk, start=row.start, end=row.end, text=row.quote) for row in evidence]
-    missing = grounding.unsupported_words(fact.text, quotes) if quotes else ()
+    missing = grounding.unsupported_words(fact.text, quotes, beside) if quotes else ()
     # A single letter is the s of a genitive or the t of a negation, never a claim.
     return tuple(word for word in missing if len(word) > 1 or not word.isalpha())
+
+
+def seen_beside(fact: Fact, proofs: tuple[Proof, ...]) -> str:
+    """What a card shows beside the quotes: whom it is about, the turns they were said in, the command that was run."""
+    turns = [turn for proof in proofs for stretch in proof.stretches for turn in stretch.turns]
+    told = [said(turn.pieces) for turn in turns if turn.is_hit or turn.is_command]
+    return " ".join([fact.subject.words, fact.subject.entity_id, *told])
 
 
 def flags_of(
@@ -78,7 +86,8 @@ def _source_flags(fact: Fact, proofs: tuple[Proof, ...], is_shut: bool, risk: Ri
         )
         advice = ngettext("A reader would not have seen it.", "A reader would not have seen them.", hidden)
         flags.append(Flag(finding % {"count": hidden}, advice, SOURCE, 20))
-    if not proofs and fact.source != "manual":
+    # A standing memory rests on those it speaks for, which its card shows.
+    if not proofs and fact.source != "manual" and not fact.standing:
         advice = _("An agent proposed it and showed nothing; ask yourself how it would know.")
         flags.append(Flag(_("No quote."), advice, SOURCE, 45))
     if risk is not None and "crosses" in risk.reasons:
@@ -92,15 +101,17 @@ def _word_flags(fact: Fact, proofs: tuple[Proof, ...], missing: tuple[str, ...])
     if has_hidden(fact.text):
         flags.append(Flag(_("Hidden characters in the sentence."), _("Edit them out before you approve."), WORD, 5))
     sensitive = {
-        "contact": _("Contact data."),
-        "payment": _("Payment data."),
-        "health": _("Words about health."),
-        "secret": _("A secret was replaced."),
+        "contact": _("contact data"),
+        "payment": _("payment data"),
+        "health": _("words about health"),
+        "secret": _("a secret that was replaced"),
     }
-    for category in dict.fromkeys(found.get("category", "") for found in fact.findings):
-        if category in sensitive:
-            flags.append(Flag(sensitive[category], _("Approve it only for the agents that need it."), WORD, 30))
-    if missing and proofs:
+    categories = dict.fromkeys(found.get("category", "") for found in fact.findings)
+    if held := ", ".join(sensitive[category] for category in categories if category in sensitive):
+        advice = _("Approve it only for the agents that need it.")
+        flags.append(Flag(f"{held[0].upper()}{held[1:]}.", advice, WORD, 30))
+    # Beside a quote that is not in its source no word needs a look of its own.
+    if missing and proofs and not any(proof.verdict == "mismatch" for proof in proofs):
         flags.append(_missing(missing))
     if len(fact.text) > SENTENCE_LIMIT:
         finding = _("%(count)s characters.") % {"count": f"{len(fact.text):,}"}

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.core.cache import cache
 
-from memory.models import BriefServed, Evidence, Fact, Feedback
+from memory.models import BriefServed, Evidence, Fact, Feedback, StandingPart, quote_hash
 from projects import tenancy
 from review.cards.pieces import BOXES, said, visible
 from review.cards.word_diff import diff
@@ -237,3 +237,76 @@ def test_scripts_without_spaces_are_compared_by_character(
     if gone is not None:
         assert [text for mark, text in old if mark == "gone"] == [gone]
         assert [text for mark, text in now if mark == "new"] == [new]
+
+
+def test_what_a_word_ends_with_is_no_change_of_the_word() -> None:
+    old, now = diff("`make test` needs Postgres 16.", "`make test` needs Postgres 17; less is refused.")
+    assert [text for mark, text in old if mark == "gone"] == ["16"]
+    assert [text for mark, text in now if mark == "new"] == ["17; less is refused"]
+    assert (old[-1], now[-1]) == (("same", "."), ("same", "."))
+
+
+FLAGGED = re.compile(r'<p class="flag">.*?<b>(.*?)</b>', re.S)
+
+
+def flagged(page: str) -> list[str]:
+    return [html.unescape(words).replace("\u2068", "").replace("\u2069", "") for words in FLAGGED.findall(page)]
+
+
+def test_a_word_that_the_card_shows_beside_the_quote_is_not_looked_for(cast: Cast) -> None:
+    """Whom it is about, the rest of the turn, the command that was run."""
+    told = "I have released refund RF-2091. You will have it by Friday."
+    with tenancy.project(cast.project.pk):
+        talk = factories.session(cast.support, "call-1")
+        row = factories.observation(talk, told, role="assistant")
+        text = "Lindqvist’s refund RF-2091 of $118.40 is there by Friday."
+        fact = factories.proposal(cast.project, text, about="customer:lindqvist", key="commitment:refund", quote=row)
+        start = told.index("You will")
+        Evidence.objects.filter(fact=fact).update(
+            start=start, end=len(told), quote=told[start:], sha256=quote_hash(told[start:])
+        )
+    page = desk(signed_in(cast.rita), fact)
+    assert flagged(page) == ["“$118.40” is in no quote."]
+    assert re.findall(r"<u>(.*?)</u>", page) == ["$118.40"]
+    with tenancy.project(cast.project.pk):
+        fact.approve(cast.rita, revision=fact.revision, now=fact.first_seen_at)
+    # What was countersigned is somebody's word.
+    page = signed_in(cast.rita).get(f"/facts/{fact.short_id}").content.decode()
+    assert "$118.40" in sentence(page)
+    assert "<u>" not in page
+
+
+def test_what_is_sensitive_is_one_flag_with_one_advice(cast: Cast) -> None:
+    findings = [{"category": name, "rule": "word", "in": "text"} for name in ("contact", "health", "contact")]
+    with tenancy.project(cast.project.pk):
+        fact = factories.proposal(cast.project, "Has moved since the stroke.", key="note:moved", findings=findings)
+    page = desk(signed_in(cast.rita), fact)
+    assert "Contact data, words about health." in flagged(page)
+    assert page.count("Approve it only for the agents that need it.") == 1
+
+
+def test_beside_a_quote_that_is_not_in_its_source_no_word_is_flagged(cast: Cast) -> None:
+    with tenancy.project(cast.project.pk):
+        row = factories.observation(factories.session(cast.support), "I like the green one.")
+        fact = factories.proposal(cast.project, "Likes the red one.", key="note:red", quote=row)
+        type(row).objects.filter(pk=row.pk).update(text="I like nothing.")
+    assert flagged(desk(signed_in(cast.rita), fact)) == ["The quote is not in its source."]
+
+
+def test_a_standing_memory_rests_on_those_it_speaks_for(cast: Cast) -> None:
+    with tenancy.project(cast.project.pk):
+        parts = [
+            factories.approved(cast.project, cast.rita, f"`make {name}` needs 5434.", key=f"fix:make.{name}")
+            for name in ("test", "seed")
+        ]
+        other = factories.approved(cast.project, cast.rita, "Pays by invoice.", key="note:pays")
+        standing = factories.proposal(cast.project, "Every target needs 5434.", key="fix:make", standing=True)
+        for part in parts:
+            StandingPart.objects.create(project=cast.project, standing=standing, part=part)
+    page = desk(signed_in(cast.rita), standing)
+    assert flagged(page) == []
+    known = page[page.index("Known about") :]
+    assert other.text in known
+    assert "in no brief" in known
+    assert all(part.short_id in page for part in parts)
+    assert not any(part.short_id in known for part in parts)
