@@ -105,10 +105,11 @@ class Lines:
         return TOP + HEIGHT * (1 - value / self.top)
 
     def _ends(self) -> tuple[float, float]:
-        one, other = self._y(self.first[-1]) + 4, self._y(self.second[-1]) + 4
+        # The axis has its own words at the top, and a line of words is 17 high.
+        one, other = (max(self._y(values[-1]) + 4, TOP + 22) for values in (self.first, self.second))
         if abs(one - other) >= 17:
             return one, other
-        middle = min(max((one + other) / 2, TOP + 30), TOP + HEIGHT - 5)
+        middle = min(max((one + other) / 2, TOP + 31), TOP + HEIGHT - 5)
         return (middle + 9, middle - 9) if one >= other else (middle - 9, middle + 9)
 
 

@@ -13,6 +13,7 @@ from django.db.models.aggregates import Aggregate
 from django.db.models.fields import FloatField
 from django.db.models.functions import TruncMonth
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory import spending
 from memory.models import BriefServed, Decision, ModelCall, Verb
@@ -95,12 +96,13 @@ def _pace(gaps: list[float], decided: int) -> str:
     if not gaps:
         return _("Too few decisions in a row to say how long one takes.")
     spent = decided * median(gaps) / 60
-    terms = {"seconds": round(median(gaps)), "hours": int(spent // 60), "minutes": round(spent % 60)}
-    if spent >= 60:
-        return (
-            _("A decision takes %(seconds)s seconds in the middle; people spent %(hours)s h %(minutes)s min.") % terms
-        )
-    return _("A decision takes %(seconds)s seconds in the middle; people spent %(minutes)s minutes.") % terms
+    seconds, minutes = round(median(gaps)), round(spent)
+    takes = ngettext("%(count)s second", "%(count)s seconds", seconds) % {"count": seconds}
+    if minutes >= 60:
+        people = _("%(hours)s h %(minutes)s min") % {"hours": minutes // 60, "minutes": minutes % 60}
+    else:
+        people = ngettext("%(count)s minute", "%(count)s minutes", minutes) % {"count": minutes}
+    return _("A decision takes %(takes)s in the middle; people spent %(time)s.") % {"takes": takes, "time": people}
 
 
 def _by_month(project: Project, since: datetime) -> Table:

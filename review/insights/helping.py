@@ -36,13 +36,13 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
             sessions["told"],
         ) % {"told": f"{sessions['told']:,}"}
         return Answer(question, sentence, doubt)
-    terms = {"helped": f"{helped:,}", "against": f"{against:,}"}
+    terms = {"helped": _times(helped), "against": _times(against)}
     if not helped:
-        sentence = _("No agent said that a memory helped; that one did not hold they said %(against)s times.") % terms
+        sentence = _("Agents said %(against)s that a memory did not hold, and never that one helped.") % terms
     elif not against:
-        sentence = _("Agents said %(helped)s times that a memory helped, and never that one did not hold.") % terms
+        sentence = _("Agents said %(helped)s that a memory helped, and never that one did not hold.") % terms
     else:
-        sentence = _("Agents said %(helped)s times that a memory helped, %(against)s times that one did not.") % terms
+        sentence = _("Agents said %(helped)s that a memory helped, %(against)s that one did not.") % terms
     rows = [
         (_("helped"), helped),
         (_("misled"), said.get(Verdict.MISLED, 0)),
@@ -58,3 +58,7 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         ),
     )
     return Answer(question, sentence, doubt, bars([(words, count, f"{count:,}") for words, count in rows]), table)
+
+
+def _times(count: int) -> str:
+    return ngettext("once", "%(count)s times", count) % {"count": f"{count:,}"}

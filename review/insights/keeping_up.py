@@ -64,12 +64,27 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
 
 
 def _sentence(came_in: int, decided: int, open_now: int, oldest: datetime | None, now: datetime) -> str:
-    terms = {"came": f"{came_in:,}", "decided": f"{decided:,}", "open": f"{open_now:,}", "age": _age(oldest, now)}
+    were = ngettext("%(count)s was decided", "%(count)s were decided", decided) % {"count": f"{decided:,}"}
+    terms = {"came": f"{came_in:,}", "decided": were, "open": f"{open_now:,}", "age": _age(oldest, now)}
     if not open_now:
-        return _("Yes. %(came)s came in, %(decided)s were decided; nothing waits.") % terms
+        return _("Yes. %(came)s came in, %(decided)s; nothing waits.") % terms
     if decided >= came_in * (1 - SLACK):
-        return _("Yes. %(came)s came in, %(decided)s were decided; the oldest of %(open)s is %(age)s old.") % terms
-    return _("No. %(came)s came in and %(decided)s were decided; %(open)s wait, the oldest for %(age)s.") % terms
+        return (
+            ngettext(
+                "Yes. %(came)s came in, %(decided)s; the one that waits is %(age)s old.",
+                "Yes. %(came)s came in, %(decided)s; the oldest of %(open)s is %(age)s old.",
+                open_now,
+            )
+            % terms
+        )
+    return (
+        ngettext(
+            "No. %(came)s came in and %(decided)s; %(open)s waits, for %(age)s.",
+            "No. %(came)s came in and %(decided)s; %(open)s wait, the oldest for %(age)s.",
+            open_now,
+        )
+        % terms
+    )
 
 
 def _doubt(gone) -> str:  # type: ignore[no-untyped-def]

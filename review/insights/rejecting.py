@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory.models import Decision, Status, Verb
 from projects.models import Project
@@ -34,7 +35,8 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
     if not decided:
         return Answer(question, _("Nothing was decided in this time."))
     if not reasons:
-        return Answer(question, _("Nothing. All %(count)s were approved.") % {"count": f"{decided:,}"}, _doubt_none())
+        words = ngettext("Nothing. The one was approved.", "Nothing. All %(count)s were approved.", decided)
+        return Answer(question, words % {"count": f"{decided:,}"}, _doubt_none())
     top, _count = reasons.most_common(1)[0]
     sentence = _("%(share)s, most often because: %(reason)s.") % {
         "share": _share(sum(reasons.values()), decided),
@@ -44,7 +46,7 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
     rest = sum(number for _code, number in ranked[SHOWN:])
     figure = bars(
         [(_words(code), number, f"{number:,}") for code, number in ranked[:SHOWN]],
-        (_("other reasons"), rest) if rest else None,
+        (_("Other reasons"), rest) if rest else None,
     )
     total = sum(reasons.values())
     table = Table(

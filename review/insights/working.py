@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory import served
 from memory.models import Fact
@@ -26,8 +27,11 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
     used = sum(1 for helped in numbers.values() if helped)
     briefs = {pk: count for pk, count in served.briefs_of(project.pk, numbers).items() if count}
     never = sorted(pk for pk in numbers if pk not in briefs)
-    terms = {"live": f"{len(numbers):,}", "used": f"{used:,}", "never": f"{len(never):,}"}
-    sentence = _("Of %(live)s live memories %(used)s were used at least once; %(never)s were in no brief.") % terms
+    sentence = _("%(of)s %(used)s; %(never)s.") % {
+        "of": _counted(ngettext("Of %(count)s live memory", "Of %(count)s live memories", len(numbers)), len(numbers)),
+        "used": _counted(ngettext("%(count)s was used at least once", "%(count)s were used at least once", used), used),
+        "never": _counted(ngettext("%(count)s was in no brief", "%(count)s were in no brief", len(never)), len(never)),
+    }
     ranked = sorted(briefs, key=lambda pk: (-numbers[pk], -briefs[pk], pk))
     # The most used, and the one that is told most often for nothing.
     top = ranked[:SHOWN]
@@ -49,9 +53,13 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         is_long=True,
     )
     table = Table(
-        _("The %(count)s in no brief") % {"count": f"{len(never):,}"},
+        _counted(ngettext("The one in no brief", "The %(count)s in no brief", len(never)), len(never)),
         (_("Memory"), _("Since")),
         tuple((Said.of(facts[pk].text), day(facts[pk].approved_at)) for pk in never[:LISTED]),
     )
     doubt = _("Used means that an agent said so, out of the briefs it was in; most agents say nothing.")
     return Answer(question, sentence, doubt, figure if top else None, table if never else None)
+
+
+def _counted(words: str, count: int) -> str:
+    return words % {"count": f"{count:,}"}

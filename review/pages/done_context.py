@@ -53,21 +53,22 @@ def _before(one: outcome.Before | None) -> str:
     """`Friday’s 16 were in 37 briefs and used in 9.`, two numbers; "" where there was no such day."""
     if one is None:
         return ""
-    briefs = f"{one.briefs:,}+" if one.more_briefs else f"{one.briefs:,}"
+    number = f"{one.briefs:,}+" if one.more_briefs else f"{one.briefs:,}"
+    briefs = ngettext("%(number)s brief", "%(number)s briefs", one.briefs + one.more_briefs) % {"number": number}
     given = {"day": date_format(one.on, "l"), "date": date_format(one.on, "j F"), "count": one.approved}
     given |= {"briefs": briefs, "helped": one.helped}
     if one.days_ago == 1:
         template = ngettext(
-            "Yesterday’s one was in %(briefs)s briefs and used in %(helped)d.",
-            "Yesterday’s %(count)d were in %(briefs)s briefs and used in %(helped)d.",
+            "Yesterday’s one was in %(briefs)s and used in %(helped)d.",
+            "Yesterday’s %(count)d were in %(briefs)s and used in %(helped)d.",
             one.approved,
         )
     elif one.days_ago < 7:
         template = ngettext(
-            "%(day)s’s one was in %(briefs)s briefs and used in %(helped)d.",
-            "%(day)s’s %(count)d were in %(briefs)s briefs and used in %(helped)d.",
+            "%(day)s’s one was in %(briefs)s and used in %(helped)d.",
+            "%(day)s’s %(count)d were in %(briefs)s and used in %(helped)d.",
             one.approved,
         )
     else:
-        template = _("The %(count)d of %(date)s were in %(briefs)s briefs and used in %(helped)d.")
+        template = _("The %(count)d of %(date)s were in %(briefs)s and used in %(helped)d.")
     return template % given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.test import Client
@@ -77,6 +78,19 @@ def test_what_came_in_and_was_decided_is_counted_by_day_and_agent(shop: Cast) ->
     assert answer.table.rows[0][1:4] == ("6", "3", "3")
 
 
+def test_one_is_said_as_one(shop: Cast) -> None:
+    for place in range(2):
+        fact = factories.proposal(shop.project, key=f"note:k{place}", text=f"Sentence {place}.")
+    fact.approve(shop.rita, revision=fact.revision, now=NOW)
+    assert " and 1 was decided; 1 waits, for " in keeping_up.of(shop.project, SINCE, NOW).sentence
+    assert working.of(shop.project, SINCE, NOW).sentence == (
+        "Of 1 live memory 0 were used at least once; 1 was in no brief."
+    )
+    assert rejecting.of(shop.project, SINCE, NOW).sentence == "Nothing. The one was approved."
+    said(shop, fact, Verdict.HELPED, 2)
+    assert helping.of(shop.project, SINCE, NOW).sentence.startswith("Agents said once that a memory helped")
+
+
 def test_the_reasons_are_ranked_and_what_was_undone_does_not_count(shop: Cast) -> None:
     facts = [factories.proposal(shop.project, key=f"note:k{place}", text=f"Sentence {place}.") for place in range(9)]
     facts[0].approve(shop.rita, revision=facts[0].revision, now=NOW)
@@ -106,7 +120,7 @@ def test_briefs_and_use_are_two_numbers(shop: Cast) -> None:
     served(shop, facts[:1], 60)
     facts[0].count_help()
     answer = working.of(shop.project, SINCE, NOW)
-    assert answer.sentence == "Of 3 live memories 1 were used at least once; 1 were in no brief."
+    assert answer.sentence == "Of 3 live memories 1 was used at least once; 1 was in no brief."
     assert isinstance(answer.figure, Bars)
     assert [bar.value for bar in answer.figure.rows] == ["1 of 2", "0 of 1"]
 
@@ -166,3 +180,13 @@ def test_another_project_counts_for_nothing(client: Client, shop: Cast) -> None:
     client.force_login(shop.sam)
     assert client.get("/p/shop/insights").status_code == 404
     assert "Nothing to look at yet" in client.get("/p/depot/insights").content.decode()
+
+
+@pytest.mark.parametrize("last", [(3, 15), (15, 15), (0, 0), (15, 14), (8, 7), (15, 0)])
+def test_the_words_of_a_figure_never_lie_on_each_other(last: tuple[int, int]) -> None:
+    day = NOW.date()
+    figure = Lines((day, day), (0, last[0]), (15, last[1]), "decided", "came in", "both")
+    axis = 17
+    heights = sorted((axis, figure.first_at, figure.second_at))
+    assert min(b - a for a, b in pairwise(heights)) >= 17
+    assert heights[-1] <= 116

@@ -347,14 +347,17 @@ def test_a_viewer_sees_the_list_and_decides_nothing(cast: Cast) -> None:
 # The end --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_end_says_who_starts_with_it_and_what_came_of_the_day_before(cast: Cast, now: datetime) -> None:
+@pytest.mark.parametrize(("times", "briefs"), [(1, "1 brief"), (3, "3 briefs")])
+def test_the_end_says_who_starts_with_it_and_what_came_of_the_day_before(
+    cast: Cast, now: datetime, times: int, briefs: str
+) -> None:
     before = proposals(cast, 2)
     (today,) = proposals(cast, 1, about="customer:today", everyone=False, agent_ids=[cast.support.pk, cast.sales.pk])
     yesterday = now - timedelta(days=1)
     with tenancy.project(cast.project.pk):
         for fact in before:
             fact.approve(cast.rita, revision=1, now=yesterday)
-        for _ in range(3):
+        for _ in range(times):
             ids = [fact.pk for fact in before]
             BriefServed.objects.create(
                 project=cast.project, agent=cast.support, etag="e", fact_ids=ids, tokens=1, budget=9, at=now
@@ -365,7 +368,7 @@ def test_the_end_says_who_starts_with_it_and_what_came_of_the_day_before(cast: C
     page = decide(signed_in(cast.rita), today, text="Remember that number 0.")
     assert "Done. 1 edited." in page
     assert "Sales and support start with it from their next brief." in page
-    assert "Yesterday’s 2 were in 3 briefs and used in 1." in page
+    assert f"Yesterday’s 2 were in {briefs} and used in 1." in page
     assert "See today’s one again" in page
 
 
