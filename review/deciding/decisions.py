@@ -54,6 +54,8 @@ VERB_WORDS = {
     "reconfirm": later("Confirmed"),
     "undo": later("Undone"),
 }
+# Of a decision that was made just now.
+DONE_WORDS = {**VERB_WORDS, "approve": later("Approved")}
 
 
 class BadDecision(Exception):

@@ -16,7 +16,7 @@ from review.cards import card
 from review.cards.cluster import cluster_of
 from review.cards.nearest import nearest
 from review.deciding import decisions, undoing
-from review.deciding.decisions import VERB_WORDS
+from review.deciding.decisions import DONE_WORDS
 from review.insights import own_pace
 from review.pages import drafts, forms, impact_pages, planted
 from review.pages.done_context import done_context
@@ -61,7 +61,7 @@ def desk_context(
         "pile": today,
         "waiting_count": today.waiting,
         "last": last,
-        "last_words": {**VERB_WORDS, "approve": _("Approved")}.get(last.verb, _("Decided")) if last else "",
+        "last_words": DONE_WORDS.get(last.verb, _("Decided")) if last else "",
         "card": view,
         **(plant.impact(view, now) if plant and view else impact_pages.beside_card(view, now) if view else {}),
         "here": _address(project, front, opened),

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from memory import short_ids
 from projects.models import Membership, Role
 from review.deciding import batches, decisions, undoing
-from review.deciding.decisions import VERB_WORDS
+from review.deciding.decisions import DONE_WORDS
 from review.pages.access import project_page
 from review.pages.done_context import done_context
 from review.piles.lines import lines_of, staying
@@ -39,7 +39,7 @@ def list_context(membership: Membership, **extra: Any) -> dict[str, Any]:
         "staying": staying(lines),
         "reasons": decisions.REASONS,
         "last": last,
-        "last_words": VERB_WORDS.get(last.verb, "Decided") if last else "",
+        "last_words": DONE_WORDS.get(last.verb, _("Decided")) if last else "",
         **({} if lines else done_context(membership, today, now)),
         "can_review": membership.can_review,
         "project": project,

@@ -23,6 +23,8 @@ from review.deciding.policy import Level, Policy
 from review.piles import samples
 
 QUOTE_SHOWN = 160
+# Reasons why lines stay that the bar has room for.
+NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,18 @@ def lines_of(project: Project, ids: Sequence[int]) -> list[Line]:
 
 
 def staying(lines: Sequence[Line]) -> str:
-    """`2 stay: 1 in conflict, 1 with personal data.`, "" when all can be ticked."""
+    """`2 stay: 1 in conflict, 1 with personal data.`, "" when all can be ticked. The commonest reasons are named."""
     left = Counter(line.stays for line in lines if not line.may_tick)
     if not left:
         return ""
     count = left.total()
-    why = ", ".join(f"{number} {words}" for words, number in left.most_common())
+    named = left.most_common(NAMED)
+    if len(left) > NAMED + 1:
+        rest = count - sum(number for _words, number in named)
+        named.append((ngettext("for another reason", "for other reasons", rest), rest))
+    else:
+        named = left.most_common()
+    why = ", ".join(f"{number} {words}" for words, number in named)
     said = ngettext("%(count)d stays: %(why)s.", "%(count)d stay: %(why)s.", count)
     return said % {"count": count, "why": why}
 
@@ -149,7 +157,7 @@ def _beside(fact: Fact, is_replacing: bool) -> tuple[str, str] | None:
 def _words_alone(fact: Fact, rows: Sequence[Evidence], policy: Policy) -> tuple[str, str]:
     if not rows and fact.source != "manual":
         return _("No quote"), _("without a quote")
-    missing = unsupported(fact, list(rows))
+    missing = unsupported(fact, list(rows), f"{fact.subject.words} {fact.subject.entity_id}")
     if any(char.isdigit() for word in missing for char in word):
         return _("Number in no quote"), _("with a number in no quote")
     if missing:
