@@ -18,12 +18,12 @@ from memory.transcript import NEVER_EVIDENCE, Candidate, Quote, Seen
 # English only: other languages keep the speaker's own words, so little is left unsupported there.
 GRAMMAR = frozenset(
     """a about after again all also am an and any are as asked asks at be because been before being between both but by
-    can cannot could customer customer's did do does done during each either every expects expires fails fix fixed for
-    from gives given had has have he her here him his how i if in instead into is it its lives may me might must my need
-    needed needs neither never no nor not of off on once one only or other our out over per project promised promises
-    runs same says set she should since so such than that the their them then there these they this those though through
-    to under unless until up us use used user user's uses using via wants was we were when where whether which while who
-    whose will with within without works would you your""".split()  # noqa: SIM905  (words read better as text)
+    can cannot could customer customer's did do does done during each either every expects expires fails fix fixed
+    for from gives given had has have he her here him his how i if in instead into is it its lives may me might must
+    my need needed needs neither never no nor not of off on once one only or other our out over owns per project
+    promised promises runs same says set she should since so such than that the their them then there these they
+    this those though through to under unless until up us use used user user's uses using via wants was we were when
+    where whether which while who whose will with within without works would you your""".split()  # noqa: SIM905  (words read better as text)
 )
 # What is written above or under a letter (accents, Hebrew and Arabic vowels) belongs to its word, and is no \w.
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670"

@@ -48,10 +48,12 @@ def unsupported(fact: Fact, evidence: list[Evidence], beside: str = "") -> tuple
 
 
 def seen_beside(fact: Fact, proofs: tuple[Proof, ...]) -> str:
-    """What a card shows beside the quotes: whom it is about, the turns they were said in, the command that was run."""
+    """What a card shows beside the quotes: whom it is about, who proposed it, the turns they were said in, the command
+    that was run."""
     turns = [turn for proof in proofs for stretch in proof.stretches for turn in stretch.turns]
     told = [said(turn.pieces) for turn in turns if turn.is_hit or turn.is_command]
-    return " ".join([fact.subject.words, fact.subject.entity_id, *told])
+    agent = fact.proposed_by_agent.slug if fact.proposed_by_agent is not None else ""
+    return " ".join([fact.subject.words, fact.subject.entity_id, agent, *told])
 
 
 def flags_of(
