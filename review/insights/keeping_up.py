@@ -153,5 +153,5 @@ def _age(moment: datetime | None, now: datetime) -> str:
     hours = int(passed.total_seconds() // 3600)
     if hours:
         return ngettext("%(count)s hour", "%(count)s hours", hours) % {"count": hours}
-    minutes = int(passed.total_seconds() // 60)
+    minutes = max(1, int(passed.total_seconds() // 60))
     return ngettext("%(count)s minute", "%(count)s minutes", minutes) % {"count": minutes}
