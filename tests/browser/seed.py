@@ -289,9 +289,17 @@ def kinds(rita: Person, olga: Person) -> dict[str, str]:
     asked = factories.observation(talk, "Call me after two in the afternoon, mornings are impossible.")
     hours = {"about": "customer:weber", "key": "user_preference:call_time", "agent": support, "quote": asked}
     still = factories.approved(made, olga, "Wants to be called after 14:00.", now=long_ago, **hours)
-    promo = {"key": "choice:promo_grace", "agent": support}
+    spring = factories.session(support, "call-66120", now=long_ago)
+    rule = factories.observation(spring, "For the spring sale we honour codes for 7 days after they end.", now=long_ago)
+    promo = {"key": "choice:promo_grace", "agent": support, "quote": rule}
     doubted = factories.approved(
         made, rita, "Promo codes are honoured for 7 days after they end.", now=long_ago, **promo
+    )
+    sold = factories.session(sales, "chat-90377", now=NOW)
+    factories.observation(sold, "You can still use SPRING20, codes run 7 days longer.", role="assistant", now=NOW)
+    factories.observation(sold, "It does not work. You just told me it would.", now=NOW)
+    BriefServed.objects.create(
+        project=made, agent=sales, session=sold, etag="promo", tokens=40, budget=1200, fact_ids=[doubted.pk], at=NOW
     )
     Fact.objects.filter(pk=doubted.pk).update(review_due_at=NOW)
     Feedback.objects.create(project=made, fact=doubted, agent=sales, verdict="misled", at=NOW, said_on=NOW.date())
