@@ -28,8 +28,8 @@ def diff(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     right: list[Piece] = []
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for place, (op, a, b, c, d) in enumerate(steps):
-        # A space between two changed words is marked with them: one change reads easier than two.
-        is_between = 0 < place < len(steps) - 1 and not "".join(old[a:b]).strip()
+        # A word between two changes is marked with them: one change reads easier than two.
+        is_between = 0 < place < len(steps) - 1 and sum(1 for token in old[a:b] if token.strip()) <= 1
         if op == "equal" and not is_between:
             _add(left, "same", old[a:b])
             _add(right, "same", new[c:d])

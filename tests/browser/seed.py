@@ -290,7 +290,8 @@ def kinds(rita: Person, olga: Person) -> dict[str, str]:
     hours = {"about": "customer:weber", "key": "user_preference:call_time", "agent": support, "quote": asked}
     still = factories.approved(made, olga, "Wants to be called after 14:00.", now=long_ago, **hours)
     spring = factories.session(support, "call-66120", now=long_ago)
-    rule = factories.observation(spring, "For the spring sale we honour codes for 7 days after they end.", now=long_ago)
+    said = "For the spring sale we honour codes for 7 days after they end."
+    rule = factories.observation(spring, said, role="assistant", now=long_ago)
     promo = {"key": "choice:promo_grace", "agent": support, "quote": rule}
     doubted = factories.approved(
         made, rita, "Promo codes are honoured for 7 days after they end.", now=long_ago, **promo
