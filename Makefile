@@ -14,13 +14,14 @@ PYTEST_ARGS ?= -n 2 --dist loadgroup
 
 .PHONY: help
 help:
-	@echo "make demo    set up, then run everything with a sample project (PORT=8000)"
-	@echo "make setup   only the set-up: .venv with locked, hashed packages"
-	@echo "make test    the whole test suite"
-	@echo "make check   everything CI runs"
-	@echo "make bench   the benchmarks (ARGS=\"--quick --only JOB --json FILE\")"
-	@echo "make lock    resolve the two lock files again"
-	@echo "make clean   remove .venv and caches; the data stays"
+	@echo "make demo     set up, then run everything with a sample project (PORT=8000)"
+	@echo "make setup    only the set-up: .venv with locked, hashed packages"
+	@echo "make test     the whole test suite"
+	@echo "make check    everything CI runs"
+	@echo "make bench    the benchmarks (ARGS=\"--quick --only JOB --json FILE\")"
+	@echo "make pictures take the pictures of the documents again"
+	@echo "make lock     resolve the two lock files again"
+	@echo "make clean    remove .venv and caches; the data stays"
 
 # The interpreter and its venv module, each missing one named with what installs it.
 .venv/bin/python:
@@ -59,6 +60,11 @@ browser:
 
 test: .venv/.installed-dev browser
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) $(ARGS)
+
+# The pictures in docs/pictures, of the pages as they are now.
+.PHONY: pictures
+pictures: .venv/.installed-dev browser
+	@$(BIN)/python -m pytest -n 0 -q tests/browser/pictures.py
 
 .PHONY: lint
 lint: .venv/.installed-dev
