@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import copy
 import uuid
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db import transaction
 from django.db.models import F
@@ -54,6 +55,13 @@ class FactBesideOthers(FactOfTwo):
             )
             self._facts().filter(pk=other.pk).update(times_seen=F("times_seen") + self.times_seen)
         return decision
+
+    def rivals_with(self, edits: dict[str, Any], now: datetime) -> FactQuerySet:
+        """What its approval with these edits would replace by its key alone. Raises NotAllowed for edits that no fact
+        can have."""
+        looks = copy.copy(self)
+        looks._apply(looks._completed(edits, now))
+        return self._facts().rivals_of(cast("Fact", looks))
 
     def _lock_subjects(self) -> None:
         """Takes its subject, and those of the lessons that it stands for, in one order."""

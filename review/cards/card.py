@@ -6,6 +6,7 @@ of it, never markup.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,6 +55,8 @@ class Card:
     # What agents get that the sentence does not say.
     unsaid: tuple[Piece, ...] = ()
     rival: Fact | None = None
+    # What an approval would replace by its key alone, as the form says it back: `f-….3,f-….1`.
+    replaces: str = ""
     rival_pieces: tuple[Piece, ...] = ()
     own_pieces: tuple[Piece, ...] = ()
     rival_briefs: int = 0
@@ -160,7 +163,8 @@ def build(
     own = fact.evidence.select_related("observation__session__agent").order_by("pk")
     evidence = list(own) if quotes is None else quotes
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
-    by_key = Fact.objects.rivals_of(fact).select_related("approved_by").first() if fact.approved_at is None else None
+    by_keys = list(Fact.objects.rivals_of(fact).select_related("approved_by")) if fact.approved_at is None else []
+    by_key = by_keys[0] if by_keys else None
     kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
     # What somebody countersigned they answer for, whatever the quote says.
@@ -193,6 +197,7 @@ def build(
         known_count=known.count(),
         unsaid=() if is_shut else tuple(visible(unsaid(fact))),
         rival=rival,
+        replaces=replaced(by_keys),
         rival_pieces=tuple(old),
         own_pieces=tuple(masked(fact.text, fact.findings, MASKED)) if is_shut and rival else tuple(new),
         rival_briefs=briefs_with(rival) if rival else 0,
@@ -208,6 +213,11 @@ def build(
         lives=lifetime.rule(fact),
         after_due=lifetime.after_due(fact),
     )
+
+
+def replaced(rivals: Iterable[Fact]) -> str:
+    """Which memories, and which revisions of them, a form says that its reader saw beside the card."""
+    return ",".join(sorted(f"{one.short_id}.{one.revision}" for one in rivals))
 
 
 def with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:

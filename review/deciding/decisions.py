@@ -20,7 +20,7 @@ from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
 from review.deciding.consequences import follow
-from review.deciding.reading import refuse_unread
+from review.deciding.reading import refuse_unread, refuse_unseen
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
@@ -96,6 +96,8 @@ def decide(
         # Who saw another revision, or a memory beside it that is gone, is told that first.
         is_old = fact.revision != revision or (verb in ANSWERS and not _is_there(fact.related))
         refuse_unread(fact, bool(form.get("opened")) or is_old)
+        if "replaces" in form and not is_old:
+            refuse_unseen(fact, form["replaces"], edits if verb == "approve" else {}, now)
         first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
     if first is not None:
         decision, words = first, _("First yes: a second person decides")

@@ -1,10 +1,14 @@
-"""Evidence first: what is risky is approved only by somebody who opened its quote."""
+"""What has to be seen before an approval: the quote of what is risky, and the memory that would lose its place."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from django.utils.translation import gettext as _
 
-from memory.models import Fact, NotAllowed, Status
+from memory.models import Fact, NotAllowed, Status, Subject
+from review.cards.card import replaced
 from review.cards.risk import risk_of
 
 
@@ -16,3 +20,20 @@ def refuse_unread(fact: Fact, is_opened: bool) -> None:
     risk = risk_of(fact)
     if risk is not None and risk.needs_opening:
         raise NotAllowed(_("Open the quote and read it first; then it can be approved."))
+
+
+def refuse_unseen(fact: Fact, seen: str, edits: dict[str, Any], now: datetime) -> None:
+    """Before an approval that would take the place of a live value of the same key. Raises NotAllowed where that one,
+    as it is now, was not on the screen: somebody approved or edited it since, or another type leads to another key.
+    `seen` as `Card.replaces`.
+
+    Holds the subject, so that nothing comes in between. Two queries.
+    """
+    if fact.standing:
+        return  # speaks for its parts; its approval locks all their subjects in one order
+    Subject.objects.hold([fact.subject_id])
+    there = replaced(fact.rivals_with(edits, now))
+    if there and not set(there.split(",")) <= set(seen.split(",")):
+        raise NotAllowed(
+            _("It would replace another memory that was not on your screen. Look at that one first, then decide again.")
+        )

@@ -45,6 +45,8 @@ def decision_form(data: QueryDict, fact: Fact, project: Project, now: datetime) 
     beside = _numbers([str(data.get("beside", ""))])
     if beside:
         form["beside"] = beside[0]
+    if "replaces" in data:
+        form["replaces"] = data["replaces"]
     if "other" in data:
         form["other"], form["other_revision"] = _other(str(data["other"]))
     if "until" in data:
