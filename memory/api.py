@@ -11,7 +11,7 @@ from memory.api_body import BoundedParser
 api = NinjaAPI(
     title="Countersign for agents",
     version="1",
-    description="Send what happened, fetch what people countersigned. Every call carries `Authorization: Bearer cs_…`.",
+    description="Send what happened, fetch what was approved. Every call carries `Authorization: Bearer cs_…`.",
     urls_namespace="agents",
     auth=Bearer(),
     # The interactive pages would load scripts from elsewhere; docs/api.md names every call.

@@ -87,7 +87,7 @@ class UnchangedOut(Schema):
     "/briefs", response={200: BriefOut | UnchangedOut}, auth=Bearer("brief"), summary="What to know before the work"
 )
 def briefs(request: HttpRequest, payload: BriefRequest) -> HttpResponse:
-    """Countersigned facts for this agent within `max_tokens`; with `known_etag` of the last one, "unchanged" if so."""
+    """Approved facts for this agent within `max_tokens`; with `known_etag` of the last one, "unchanged" if so."""
     subjects = [halves(written, f"subjects.{number}") for number, written in enumerate(payload.subjects)]
     known = {payload.known_etag.strip('"')} if payload.known_etag else set()
     at = _address(request)

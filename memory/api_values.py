@@ -43,7 +43,8 @@ def only(request: HttpRequest, query: type[Schema]) -> None:
 
 
 class FactOut(Schema):
-    """A countersigned fact as an agent may know it. No quote and no session: nobody countersigned those."""
+    """An approved fact as an agent may know it. No quote and no session: nobody countersigned those. Without
+    `confirmed_on` a rule of the project approved it, and no person has read it yet."""
 
     id: str
     type: str

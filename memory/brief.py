@@ -134,15 +134,16 @@ def build(
     candidates, below = _candidates(agent, context, asked, max_tokens, now, suppose)
     shown = {one.row.pk for one in [*candidates, *below]}
     retracted, newly = retractions.withdrawn(agent, context.withdrawn, context.told, shown, now, suppose)
+    first_lines = head(agent.project.slug, agent.slug, any(one.row.confirmed_on is None for one in candidates))
     sections, by_section = _sections(context, candidates, retracted)
-    composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
+    composed = compose(first_lines, sections, max_tokens)
     came = _items(composed, by_section)
     silent = set(context.told).difference(came, retracted)
     reworded = retractions.reworded(agent, context.session_id, silent, now)
     if reworded:
         retracted = [*reworded, *retracted]
         sections, by_section = _sections(context, candidates, retracted)
-        composed = compose(head(agent.project.slug, agent.slug), sections, max_tokens)
+        composed = compose(first_lines, sections, max_tokens)
         came = _items(composed, by_section)
     left_out = [
         *((one.row.pk, DID_NOT_FIT) for one in candidates if one.row.pk not in came),

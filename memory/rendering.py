@@ -16,12 +16,14 @@ from typing import Any
 from memory import privacy
 
 # Moves when the rendered text of an unchanged fact would change: stored token counts of older versions are stale.
-TEMPLATE_VERSION = 2
+TEMPLATE_VERSION = 3
 _SPACE = re.compile(r"\s+")
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 # Said by a person about themselves: who said it and when it was last confirmed is what a reader weighs it by.
 _PERSONAL = frozenset({"user_preference", "account_detail", "customer_fact", "problem", "sentiment"})
+# Behind the sentence of a memory that a rule approved and no person has confirmed or rewritten since.
+UNREAD = "unread"
 # Types whose lines say who said or promised it.
 SAYS_WHO = (*sorted(_PERSONAL), "commitment")
 # Holds until somebody changes it: the reader wants to know when it was last looked at.
@@ -60,8 +62,9 @@ def clean_line(raw: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a line says beside its sentence; days as ISO dates. `said_by` is the role whose words are its first
-    evidence, "" if unknown; `agent` the slug of the agent that proposed it."""
+    """What a line says beside its sentence; days as ISO dates. `confirmed_on` is None where no person has read it:
+    approved by a rule. `said_by` is the role whose words are its first evidence, "" if unknown; `agent` the slug of
+    the agent that proposed it."""
 
     type: str
     entity_type: str
@@ -75,12 +78,11 @@ class Known:
 
 
 def note(known: Known) -> str:
-    """What stands in brackets behind a sentence: that it is past, how often it was seen, who said it, when it was
-    confirmed. Or ""."""
-    weighed = _weighed(known)
-    if known.use != "historical":
-        return weighed
-    return f"in the past; {weighed}" if weighed else "in the past"
+    """What stands in brackets behind a sentence: that nobody read it, that it is past, how often it was seen, who said
+    it, when it was confirmed. Or ""."""
+    unread = "" if known.confirmed_on else UNREAD
+    past = "in the past" if known.use == "historical" else ""
+    return "; ".join(part for part in (unread, past, _weighed(known)) if part)
 
 
 def _weighed(known: Known) -> str:

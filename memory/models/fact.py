@@ -9,6 +9,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest, Least
 
 from memory import rendering
+from memory.models.fact_of_two import SAID_YES_TO
 from memory.models.fact_on_arrival import FactOnArrival
 from memory.models.fact_row import MAX_TEXT, FactChanged, NotAllowed
 from memory.models.fact_status import Status
@@ -193,7 +194,8 @@ class Fact(FactOnArrival):
                 if edits.keys() & {"type", "key"} and type(self).objects.rivals_of(self).exists():
                     raise NotAllowed("Another value is approved for this key. Withdraw that one first, then edit this.")
                 is_due = self.review_due_at is not None and self.review_due_at <= now
-                if is_due:
+                # Whoever rewrites what a rule let in has read it.
+                if is_due or (self.confirmed_at is None and edits.keys() & SAID_YES_TO):
                     edits.update(confirmed_at=now, put_off_until=None)
                 if is_due or edits.keys() & {"type", "expires_at"}:
                     edits["review_due_at"] = ask_again_at(self.type, now, self.project.types, self.expires_at)

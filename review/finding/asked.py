@@ -24,12 +24,13 @@ _ITEM = re.compile(r"(?:^|(?<=\s))[>|*\s]*(?:[-*•·]|\d{1,3}[.)])?\s*\[\s*[a-z
 _LEAD = re.compile(r"^[\s>|*#•·]*(?:[-*•]\s+|\d{1,3}[.)]\s+)?[\s\"']*")
 # What a brief adds behind a sentence (memory.rendering.note), whole or cut off.
 _NOTE = re.compile(
-    r"\s*\((?=(?:in the past|seen in|\d+ sessions?|said by|confirmed|promised by)\b)[^()]*\)?\s*$|\s*\([^()]{0,12}$"
+    r"\s*\((?=(?:unread|in the past|seen in|\d+ sessions?|said by|confirmed|promised by)\b)[^()]*\)?\s*$"
+    r"|\s*\([^()]{0,12}$"
 )
 _KEY = re.compile(r"\bcs_([0-9a-f]{8})_[0-9a-f]{8,}\b")
 _WORD = re.compile(r"[^\W_]+")
 # What every brief prints round its lines.
-_HEADING = re.compile(r"[\s>|*]*(?:#{1,6}\s|countersigned by people\.|if a line is wrong)", re.IGNORECASE)
+_HEADING = re.compile(r"[\s>|*]*(?:#{1,6}\s|countersigned by people[.,]|if a line is wrong)", re.IGNORECASE)
 _END = re.compile(r"(?<=[.!?])\s+")
 # Words that a sentence of a memory hardly has.
 LONG = 12

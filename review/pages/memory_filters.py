@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
@@ -57,7 +58,10 @@ def views(now: datetime) -> tuple[View, ...]:
     over = Q(status=Status.APPROVED, expires_at__isnull=False, expires_at__lte=now)
     live = Q(status=Status.APPROVED) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
     against = Feedback.objects.filter(
-        fact=OuterRef("pk"), verdict__in=[Verdict.MISLED, Verdict.STALE], at__gte=OuterRef("confirmed_at")
+        fact=OuterRef("pk"),
+        verdict__in=[Verdict.MISLED, Verdict.STALE],
+        # What a rule let in nobody has confirmed.
+        at__gte=Coalesce(OuterRef("confirmed_at"), OuterRef("approved_at")),
     )
     week = Q(status=Status.APPROVED, expires_at__gt=now, expires_at__lte=now + THIS_WEEK)
     return (

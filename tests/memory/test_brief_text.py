@@ -178,7 +178,9 @@ def test_a_heading_that_was_sent_back_is_known_as_ours() -> None:
         (known("fix", use="historical"), "in the past"),
         (known("fix", use="historical", times_seen=4), "in the past; seen in 4 sessions"),
         (known("environment", times_seen=2), "seen in 2 sessions; confirmed 2026-11-18"),
-        (known("environment", confirmed_on=None), ""),
+        (known("environment", confirmed_on=None), "unread"),
+        (known("fix", confirmed_on=None, times_seen=4), "unread; seen in 4 sessions"),
+        (known("fix", confirmed_on=None, use="historical"), "unread; in the past"),
     ],
 )
 def test_the_brackets_say_what_a_reader_weighs_it_by(said: Known, expected: str) -> None:

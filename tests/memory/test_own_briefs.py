@@ -25,6 +25,11 @@ If a line is wrong, report its id.
     "text",
     [
         BRIEF,
+        BRIEF.replace("Countersigned by people.", "Countersigned by people, except lines marked unread."),
+        "hook: "
+        + BRIEF.replace("people.", "people, except lines marked unread.").replace(
+            "(9 sessions)", "\n(unread; 9 sessions)"
+        ),
         BRIEF.split("\n")[0],
         "> " + BRIEF.replace("\n", "\n> "),
         "\n".join(f"{number:6}→{line}" for number, line in enumerate(BRIEF.split("\n"), 1)),
