@@ -65,6 +65,15 @@ class FactOnArrival(FactBesideOthers):
             return "Another value is approved for its key."
         return ""
 
+    def was_asked_at(self, at: datetime, revision: int, due_at: datetime | None) -> bool:
+        """Whether it stands as `look_again` left it then, having been due at `due_at`: nobody moved it since."""
+        return self.revision == revision and self.review_due_at == (at if due_at is None else min(due_at, at))
+
+    def ask_no_more(self, due_at: datetime | None) -> None:
+        """What it was to be looked at for was taken back: due when it was before. The revision stays."""
+        type(self)._default_manager.filter(pk=self.pk).update(review_due_at=due_at)
+        self.review_due_at = due_at
+
     def approve_on_arrival(self, *, revision: int, now: datetime, note: str, rule: dict[str, Any]) -> Decision:
         """Approved by a rule of the project, by no person: `note` names the rule, `rule` holds its ids.
 

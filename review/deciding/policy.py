@@ -3,13 +3,14 @@
 Kept in `Project.review_policy`, only where it differs from what is shipped:
 {"version": 3, "sitting": 30, "gold": true, "levels": {"fix": {"level": "on arrival", "since": "2026-…", "by": 7}},
 "log": [{"version": 3, "at": "2026-…", "by": 7, "what": "fix", "was": "as a list", "is": "on arrival"}]}
-`by` is a person's id, or null where a rule ended by itself. An unreadable cell counts as not there.
+`by` is a person's id, or null where a rule ended by itself; then `ended` stands beside the level (Ending). An
+unreadable cell counts as not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -39,14 +40,45 @@ class PolicyChanged(Exception):
 
 
 @dataclass(frozen=True)
+class SentBack:
+    """A memory that went back in the pile when a rule ended, as it stood before: when it was due, whether it lay there
+    as a drawn card. `revision` is the one it had."""
+
+    fact: int
+    revision: int
+    due_at: datetime | None
+    drawn: bool
+
+
+@dataclass(frozen=True)
 class Ending:
-    """Why "on arrival" ended by itself: the decision that found a severe fault, and how many went back in the pile."""
+    """Why "on arrival" ended by itself: the decision that found a severe fault, and how many went back in the pile.
+
+    `began` and `by` are the rule's own, and `facts` what went back: what it takes to put all of it as it was.
+    """
 
     at: datetime
     began: datetime
     reason: str
     decision: int
     back: int
+    by: int | None = None
+    noted: bool = False
+    facts: tuple[SentBack, ...] = ()
+
+    def as_cells(self) -> dict[str, Any]:
+        """As `Project.review_policy` keeps it: ids and times alone."""
+        facts = [[one.fact, one.revision, one.due_at and one.due_at.isoformat(), one.drawn] for one in self.facts]
+        return {
+            "at": self.at.isoformat(),
+            "began": self.began.isoformat(),
+            "by": self.by,
+            "reason": self.reason,
+            "decision": self.decision,
+            "back": self.back,
+            "noted": self.noted,
+            "facts": facts,
+        }
 
 
 @dataclass(frozen=True)
@@ -61,13 +93,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Change:
-    """One line of what was changed: `what` is a type's name, "sitting" or "gold"."""
+    """One line of what was changed: `what` is a type's name, "sitting" or "gold". `decision` is the one that ended a
+    rule, or with whose undo it began again (`is_undo`)."""
 
     at: datetime
     by: int | None
     what: str
     was: str
     now: str
+    decision: int | None = None
+    is_undo: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +151,15 @@ class Policy:
     @property
     def ended(self) -> dict[str, Rule]:
         """Types whose rule ended by itself, until an owner has noted it or chosen anew."""
-        return {name: rule for name, rule in self.rules.items() if rule.ending is not None}
+        return {name: rule for name, rule in self.rules.items() if rule.ending is not None and not rule.ending.noted}
+
+    def ended_by(self, decision: int) -> str:
+        """The type whose rule this decision ended, or "", whatever was chosen for it since."""
+        for name, rule in self.rules.items():
+            if rule.ending is not None and rule.ending.decision == decision:
+                return name
+        told = (one.what for one in self.changes if one.decision == decision and not one.is_undo)
+        return next(told, "")
 
 
 def change(
@@ -164,13 +207,29 @@ def hold(project_id: int) -> Project:
 
 
 def write(
-    project: Project, kept: dict[str, Any], moves: list[tuple[str, str, str]], *, by: Person | None, now: datetime
+    project: Project,
+    kept: dict[str, Any],
+    moves: list[tuple[str, str, str]],
+    *,
+    by: Person | None,
+    now: datetime,
+    action: str = "policy.change",
+    **told: Any,
 ) -> None:
-    """Stores a changed policy of a project that is held, one version further, with its trail."""
+    """Stores a changed policy of a project that is held, one version further, with its trail; `told` stands in each of
+    its lines."""
     version = Policy.of(project).version + 1
     log = kept.get("log")
     lines = [
-        {"version": version, "at": now.isoformat(), "by": by.pk if by else None, "what": what, "was": was, "is": to}
+        {
+            "version": version,
+            "at": now.isoformat(),
+            "by": by.pk if by else None,
+            "what": what,
+            "was": was,
+            "is": to,
+            **told,
+        }
         for what, was, to in moves
     ]
     project.review_policy = {
@@ -180,7 +239,7 @@ def write(
     }
     project.save(update_fields=["review_policy"])
     audit.record(
-        "policy.change" if by else "policy.end_on_arrival",
+        action,
         by,
         project_id=project.pk,
         object_kind="project",
@@ -196,8 +255,9 @@ def note(project: Project, type_name: str, *, by: Person, now: datetime) -> None
         locked = hold(project.pk)
         chosen = dict(locked.review_policy.get("levels") or {})
         cells = chosen.get(type_name)
-        if isinstance(cells, dict) and "ended" in cells:
-            chosen[type_name] = {name: value for name, value in cells.items() if name != "ended"}
+        if isinstance(cells, dict) and (ending := _ending(cells.get("ended"))) is not None and not ending.noted:
+            # Kept all the same: whoever takes the severe reject back gets the rule back with it.
+            chosen[type_name] = {**cells, "ended": replace(ending, noted=True).as_cells()}
             locked.review_policy = {**locked.review_policy, "levels": chosen}
             locked.save(update_fields=["review_policy"])
             audit.record(
@@ -223,10 +283,22 @@ def _ending(cells: Any) -> Ending | None:
     if not isinstance(cells, dict):
         return None
     at, began = _time(cells.get("at")), _time(cells.get("began"))
-    numbers = [cells.get(name) for name in ("decision", "back")]
-    if at is None or began is None or any(type(number) is not int for number in numbers):
+    decision, back, by, facts = (cells.get(name) for name in ("decision", "back", "by", "facts"))
+    if at is None or began is None or type(decision) is not int or type(back) is not int:
         return None
-    return Ending(at, began, str(cells.get("reason", "")), *numbers)  # type: ignore[arg-type]
+    sent_back = tuple(one for row in (facts if isinstance(facts, list) else ()) if (one := _sent_back(row)) is not None)
+    owner = by if type(by) is int else None
+    reason = str(cells.get("reason", ""))
+    return Ending(at, began, reason, decision, back, owner, cells.get("noted") is True, sent_back)
+
+
+def _sent_back(row: Any) -> SentBack | None:
+    if not isinstance(row, list) or len(row) != 4:
+        return None
+    fact, revision, due, drawn = row
+    if type(fact) is not int or type(revision) is not int or (due is not None and _time(due) is None):
+        return None
+    return SentBack(fact, revision, _time(due), drawn is True)
 
 
 def _change(row: Any) -> Change | None:
@@ -235,7 +307,16 @@ def _change(row: Any) -> Change | None:
         return None
     by = row.get("by")
     what, was, to = (str(row.get(name, "")) for name in ("what", "was", "is"))
-    return Change(at, by if type(by) is int else None, what, was, to)
+    decision = row.get("decision")
+    return Change(
+        at=at,
+        by=by if type(by) is int else None,
+        what=what,
+        was=was,
+        now=to,
+        decision=decision if type(decision) is int else None,
+        is_undo=row.get("undo") is True,
+    )
 
 
 def _time(written: Any) -> datetime | None:

@@ -20,7 +20,7 @@ from memory.models import Decision, Fact, Status, Verb
 from projects import audit
 from projects.models import Project
 from review.deciding import policy as policies
-from review.deciding.policy import Level, Policy
+from review.deciding.policy import Ending, Level, Policy, SentBack
 from review.models import Sample
 
 # A memory that should not have been let in, whatever it was worth: the others are matters of taste.
@@ -162,31 +162,31 @@ def end(project_id: int, type_name: str, found: Decision, now: datetime) -> int:
     if rule is None or rule.since is None:
         return 0
     back = _look_again(project, type_name, rule.since, now)
-    cells = {
-        "level": Level.LIST.value,
-        "since": now.isoformat(),
-        "by": None,
-        "ended": {
-            "at": now.isoformat(),
-            "began": rule.since.isoformat(),
-            "reason": found.reason,
-            "decision": found.pk,
-            "back": back,
-        },
-    }
+    ending = Ending(now, rule.since, found.reason, found.pk, len(back), by=rule.by, facts=back)
+    cells = {"level": Level.LIST.value, "since": now.isoformat(), "by": None, "ended": ending.as_cells()}
     kept = dict(project.review_policy)
     kept["levels"] = {**kept["levels"], type_name: cells}
-    policies.write(project, kept, [(type_name, Level.ARRIVAL.value, Level.LIST.value)], by=None, now=now)
-    return back
+    policies.write(
+        project,
+        kept,
+        [(type_name, Level.ARRIVAL.value, Level.LIST.value)],
+        by=None,
+        now=now,
+        action="policy.end_on_arrival",
+        decision=found.pk,
+    )
+    return len(back)
 
 
-def _look_again(project: Project, type_name: str, since: datetime, now: datetime) -> int:
+def _look_again(project: Project, type_name: str, since: datetime, now: datetime) -> tuple[SentBack, ...]:
+    """Sends them back, and says how each stood before."""
     let_through = Sample.objects.filter(
         project=project, type=type_name, rule_since=since, verdict="", fact__status=Status.APPROVED
     ).order_by("-pk")
-    ids = list(let_through.values_list("fact_id", flat=True)[:BACK_IN_THE_PILE])
+    was_drawn = dict(let_through.values_list("fact_id", "drawn")[:BACK_IN_THE_PILE])
     # Whoever decides one of them at this moment looks at it anyway, and must not be waited for.
-    again = list(Fact.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=ids).order_by("pk"))
+    again = list(Fact.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk__in=was_drawn).order_by("pk"))
+    before = tuple(SentBack(fact.pk, fact.revision, fact.review_due_at, was_drawn[fact.pk]) for fact in again)
     for fact in again:
         fact.look_again(now)
     # From now on it is known what they are: a person is asked whether they hold, not shown a new card.
@@ -199,7 +199,7 @@ def _look_again(project: Project, type_name: str, since: datetime, now: datetime
         object_ids=[fact.pk for fact in again],
         now=now,
     )
-    return len(again)
+    return before
 
 
 def _answer(sample: Sample, step: Decision, now: datetime) -> None:

@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 from memory.models import Decision, Fact, FactChanged, NotAllowed, StandingPart, Subject, Verb
 from projects import audit
 from projects.models import Membership, Person, Project, Role
+from review.deciding import ended_rules
 from review.deciding.consequences import follow_batch
 from review.deciding.receivers import told_words
 
@@ -131,9 +132,9 @@ def undo(membership: Membership, decision: Decision, now: datetime) -> Undone:
     )
     fact = undone.fact
     fact.refresh_from_db()
-    told = told_words(done.steps)
-    words = _words(decision, done)
-    return Undone(undone, fact, f"{words}. {told}" if told else words, len(done.steps), tuple(done.left))
+    said = [_words(decision, done), ended_rules.begin_again(done.steps, membership.person, now), told_words(done.steps)]
+    words = ". ".join(part.rstrip(".") for part in said if part)
+    return Undone(undone, fact, words, len(done.steps), tuple(done.left))
 
 
 def subjects_of(facts: Sequence[Fact]) -> set[int]:

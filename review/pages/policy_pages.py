@@ -243,6 +243,8 @@ def _told(one: policies.Change, types: dict[str, FactType]) -> tuple[str, str, s
         return _("Planted cards"), _on(one.was), _on(one.now)
     row = types.get(one.what)
     words = row.words if row else one.what.replace("_", " ")
+    if one.is_undo:
+        words = _("%(type)s, a severe reject taken back") % {"type": words}
     return words[:1].upper() + words[1:], str(LEVEL_WORDS.get(one.was, one.was)), str(LEVEL_WORDS.get(one.now, one.now))
 
 

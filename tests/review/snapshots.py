@@ -7,6 +7,8 @@ from typing import Any
 
 from memory import brief
 from memory.models import Evidence, Fact, FactEmbedding, Feedback, Retraction, StandingPart, Suppression
+from projects.models import Project
+from review.models import Sample
 from tests.factories import Cast
 
 # The revision counts every move, so that an old form never fits again; the history keeps both moves.
@@ -29,6 +31,9 @@ def snapshot(cast: Cast, now: datetime, session: str | None = None) -> dict[str,
         "retractions": sorted(Retraction.objects.values_list("agent_id", "fact_id")),
         "suppressions": list(Suppression.objects.order_by("pk").values()),
         "parts": list(StandingPart.objects.order_by("pk").values()),
+        # Which version of the policy it is, and its log, say what was done; what holds is in the levels.
+        "policy": Project.objects.get(pk=cast.project.pk).review_policy.get("levels", {}),
+        "samples": list(Sample.objects.order_by("pk").values()),
         "feedback": list(Feedback.objects.order_by("pk").values()),
         "briefs": {agent.slug: _brief(agent, about, now, session) for agent in (cast.support, cast.sales, cast.coder)},
     }

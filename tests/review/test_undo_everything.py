@@ -24,10 +24,12 @@ from memory.models import (
     Verb,
 )
 from projects.models import Membership
-from review.deciding import batches, decisions, undoing
+from review.deciding import arrival, batches, decisions, undoing
 from review.deciding.decisions import BadDecision
+from review.models import Sample
 from tests import factories
 from tests.factories import Cast
+from tests.review.arriving import found, rule_for
 from tests.review.snapshots import differences, snapshot
 
 pytestmark = pytest.mark.django_db
@@ -92,8 +94,15 @@ class World:
             sha256=factories.quote_hash(page.text),
             checked_at=now,
         )
+        # Let in by a rule: two lie in the pile as drawn cards, about one nobody is asked; three more wait.
+        rule_for(cast, now, "failed_command")
+        self.arrived = [found(cast, n, key=f"failed_command:step.{n}", now=now) for n in range(3)]
+        assert arrival.sweep(now) == 3
+        Sample.objects.filter(fact=self.arrived[2]).update(drawn=False)
+        Fact.objects.filter(pk=self.arrived[2].pk).update(review_due_at=now + timedelta(days=90))
+        self.waits = [found(cast, n, key=f"failed_command:wait.{n}", put_off_until=now, now=now) for n in (7, 8, 9)]
         embedding_store.embed_facts(list(Fact.objects.all()))
-        for fact in Fact.objects.filter(status=Status.APPROVED):
+        for fact in Fact.objects.filter(status=Status.APPROVED, approved_by__isnull=False):
             decisions.follow(fact.decisions.get(verb=Verb.APPROVE), now)
         for agent in (cast.support, cast.sales):
             brief.serve(agent, session="s-1", subjects=ABOUT, max_tokens=2000, now=now)
@@ -167,6 +176,11 @@ ACTS: dict[str, Callable[[World], Decision]] = {
     "lifetime of many": lambda w: w.many(batches.lifetime_all, w.rules, w.now + timedelta(days=3)),
     "put off many": lambda w: w.many(batches.put_off_all, w.plain, w.now + timedelta(days=3)),
     "merge many": World.merged,
+    "drawn card: approve": lambda w: w.decide(w.arrived[0], "approve"),
+    "drawn card: severe reject, which ends the rule": lambda w: w.decide(w.arrived[0], "reject", reason="not_true"),
+    "severe withdrawal, which ends the rule": lambda w: w.decide(w.arrived[2], "remove", reason="instruction"),
+    "severe reject of a proposal, which ends the rule": lambda w: w.decide(w.waits[0], "reject", reason="misread"),
+    "severe reject of many, which ends the rule": lambda w: w.many(batches.reject_all, w.waits[1:], "not_ours"),
     "lapse": lambda w: w.fresh(w.plain[0]).lapse(w.now),
     "expire": lambda w: w.fresh(w.rules[0]).expire(w.now),
 }
