@@ -43,10 +43,17 @@ class Step:
 
 
 def history(
-    fact: Fact, membership: Membership, agents: Sequence[Agent], verbs: Mapping[str, str], reasons: Mapping[str, str]
+    fact: Fact,
+    membership: Membership,
+    agents: Sequence[Agent],
+    verbs: Mapping[str, str],
+    reasons: Mapping[str, str],
+    steps: Sequence[Decision] | None = None,
 ) -> list[Step]:
-    """Each decision about this memory, newest first, in the words of `verbs` and `reasons`. One query."""
-    steps = list(fact.decisions.select_related("person", "undoes", "undone_by__person").order_by("pk"))
+    """Each decision about this memory (`steps`, where they are no rows), newest first, in the words of `verbs` and
+    `reasons`. One query."""
+    if steps is None:
+        steps = list(fact.decisions.select_related("person", "undoes", "undone_by__person").order_by("pk"))
     names = {agent.pk: agent.slug for agent in agents}
     standing = (fact.revision, _left_standing(steps, fact.revision))
     may = membership.can_review

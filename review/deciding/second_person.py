@@ -50,6 +50,11 @@ def of(fact: Fact, membership: Membership) -> SecondPerson | None:
     )
 
 
+def nobody_yet(membership: Membership) -> SecondPerson:
+    """How far the two are with a card that takes them and that nobody has said yes to."""
+    return SecondPerson(None, None, False, not others_who_review(membership.project, membership.person).exists())
+
+
 def waiting_for_another(project: Project, person: Person) -> set[int]:
     """The ids of the proposals to which this person said the first yes: not theirs to decide any more."""
     mine = Fact.objects.filter(project=project, first_yes_by=person, status=Status.PROPOSED)

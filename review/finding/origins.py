@@ -47,25 +47,28 @@ class _Quote:
     words: str
 
 
-def origins_of(fact: Fact) -> list[Origin]:
-    """Where this memory was learned; about eight queries. Each place lists the other memories from there."""
-    own = _quotes(Evidence.objects.filter(fact=fact), 50)
+def origins_of(fact: Fact, behind: Fact | None = None) -> list[Origin]:
+    """Where this memory was learned; about eight queries. Each place lists the other memories from there.
+
+    `behind`: whose quotes stand behind it, where they are not its own; that one is not listed."""
+    own = _quotes(Evidence.objects.filter(fact=behind or fact), 50)
+    hidden = {fact.pk, (behind or fact).pk}
     sessions = list(
         Session.objects.filter(pk__in={quote.session for quote in own if quote.session})
         .select_related("agent")
         .order_by("-last_seen_at", "-pk")
     )
-    found = [_of_session(fact, session) for session in sessions[:MOST_HOSTS]]
+    found = [_of_session(fact, session, hidden) for session in sessions[:MOST_HOSTS]]
     tools = {quote.tool for quote in own if quote.tool and quote.tool.lower() not in _OWN_TOOLS}
     hosts = _hosts(fact, own)
     if tools or hosts:
         recent = _quotes(Evidence.objects.filter(project_id=fact.project_id), QUOTES_READ)
         for host in hosts:
             there = {quote.fact for quote in recent if host in quote.words} | _called(recent, host)
-            found.append(Origin(f"host:{host}", "host", host, _others(fact, there)))
+            found.append(Origin(f"host:{host}", "host", host, _others(fact, there - hidden)))
         for tool in sorted(tools):
             there = {quote.fact for quote in recent if quote.tool == tool}
-            found.append(Origin(f"tool:{tool}", "tool", tool, _others(fact, there)))
+            found.append(Origin(f"tool:{tool}", "tool", tool, _others(fact, there - hidden)))
     return _different(found)
 
 
@@ -77,14 +80,14 @@ def _different(origins: list[Origin]) -> list[Origin]:
     return list(kept.values())
 
 
-def _of_session(fact: Fact, session: Session) -> Origin:
+def _of_session(fact: Fact, session: Session, hidden: set[int]) -> Origin:
     there = set(Evidence.objects.filter(observation__session=session).order_by().values_list("fact", flat=True))
     name = f"session:{short_ids.encode(session.pk, 's')}"
-    return Origin(name, "session", session.external_id, _others(fact, there), session)
+    return Origin(name, "session", session.external_id, _others(fact, there - hidden), session)
 
 
 def _others(fact: Fact, ids: Iterable[int]) -> tuple[Fact, ...]:
-    found = Fact.objects.filter(project_id=fact.project_id, pk__in=ids).exclude(pk=fact.pk)
+    found = Fact.objects.filter(project_id=fact.project_id, pk__in=ids)
     return tuple(found.select_related("subject", "project").defer("search").order_by("-pk")[:SHOWN])
 
 

@@ -15,7 +15,8 @@ from projects.models import Role
 from review.cards.risk import risk_of
 from review.deciding import batches
 from review.deciding.decisions import BadDecision
-from review.pages.access import find_fact, require
+from review.pages import planted
+from review.pages.access import require
 from review.pages.desk_context import desk_context
 
 
@@ -23,13 +24,21 @@ from review.pages.desk_context import desk_context
 @login_required
 def reject_alike(request: HttpRequest, short_id: str) -> HttpResponse:
     """Rejects what the form says was seen (`seen=id:revision`), each for itself; one undo takes all of it back."""
-    fact, membership = find_fact(request, short_id)
-    require(membership, Role.REVIEWER)
-    risk = risk_of(fact)
-    reason = "instruction" if risk is not None and risk.is_instruction else "not_ours"
     now = timezone.now()
+    fact, membership, plant = planted.find_shown(request, short_id, now)
+    require(membership, Role.REVIEWER)
+    risk = risk_of(fact, plant.quotes if plant else None)
+    reason = "instruction" if risk is not None and risk.is_instruction else "not_ours"
+    seen = _seen(request, fact)
+    if plant:
+        # The others are real and are rejected; of this one it is told what it was.
+        told = planted.answer(membership, plant.item, "reject", reason)
+        rest = [(pk, revision) for pk, revision in seen if pk != fact.pk]
+        if rest:
+            batches.reject_all(membership, rest, reason, now)
+        return planted.tell(request, membership, told)
     try:
-        words = batches.reject_all(membership, _seen(request, fact), reason, now).words
+        words = batches.reject_all(membership, seen, reason, now).words
     except (BadDecision, NotAllowed) as problem:
         words = str(problem)
     if request.htmx:  # type: ignore[attr-defined]

@@ -46,7 +46,7 @@ def desk_context(
     now = timezone.now()
     project, person = membership.project, membership.person
     today = Pile.of(project, person, now, wanted)
-    plant = planted.due(membership, wanted, now) if today.card else None
+    plant, today = planted.on_desk(membership, today, wanted, now)
     last = undoing.last_of(person, project, now)
     shown = plant.fact if plant else today.card
     opened = opened and shown is not None and shown.pk == wanted
@@ -68,9 +68,9 @@ def desk_context(
         "proposed_when": desk.ago(front.first_seen_at, now) if front else "",
         **({"cluster": cluster, "unticked": (), "reasons": decisions.REASONS} if cluster else {}),
         **({} if view else done_context(membership, today, now)),
-        **_panel(membership, shown, panel, kept, words, now),
-        # A planted card is nobody's to be on: there is no such memory.
-        **together(None if plant else today.card, membership, panel, now),
+        **_panel(membership, shown, panel, kept, words, now, plant),
+        **(plant.together(view, membership, panel) if plant and view else together(today.card, membership, panel, now)),
+        "plant": plant,
         "at_it": own_pace.minutes_at_it(person, project.pk, now) if view and membership.can_review else 0,
         "can_review": membership.can_review,
         "project": project,
@@ -88,7 +88,13 @@ def _address(project: Project, fact: Fact | None, opened: bool) -> str:
 
 
 def _panel(
-    membership: Membership, fact: Fact | None, panel: str, kept: dict[str, str] | None, words: str, now: datetime
+    membership: Membership,
+    fact: Fact | None,
+    panel: str,
+    kept: dict[str, str] | None,
+    words: str,
+    now: datetime,
+    plant: planted.Planted | None,
 ) -> dict[str, Any]:
     """What the panel needs; the empty panel is the bar itself."""
     is_proposed = fact is not None and fact.status == Status.PROPOSED
@@ -103,7 +109,8 @@ def _panel(
         days = forms.later_days(now)
         needs |= {"later": days, "first_day": days[0][3], "last_day": forms.last_day_off(now)}
     elif panel == "same":
-        needs |= {"nearest": nearest(fact, words, now), "words": words}
+        near = nearest(fact, words, now)
+        needs |= {"nearest": plant.others(near) if plant else near, "words": words}
     return needs
 
 

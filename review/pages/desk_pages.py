@@ -35,7 +35,7 @@ def pile(request: HttpRequest, membership: Membership) -> HttpResponse:
     opened = request.GET.get("proof") == "open"
     context = desk_context(membership, wanted, panel=panel, kept=kept, words=words, opened=opened)
     if opened and context["card"] is not None and context["card"].risk is not None:
-        _note_opened(membership, context["card"].fact)
+        _note_opened(membership, context["plant"].source if context["plant"] else context["card"].fact)
     gone = None
     if wanted is not None and not is_on_top(context, wanted):
         gone = Fact.objects.filter(project=membership.project, pk=wanted).first()

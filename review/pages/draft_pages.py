@@ -11,12 +11,13 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from memory.models import Status
-from review.pages import drafts
-from review.pages.access import View, find_fact
+from review.pages import drafts, planted
+from review.pages.access import View
 
 
 def keeps_words(view: View) -> View:
@@ -38,7 +39,7 @@ def keeps_words(view: View) -> View:
 @login_required
 def draft(request: HttpRequest, short_id: str) -> HttpResponse:
     """Opens the field that the words belong to: on the desk, or on the memory's own page, where they were typed."""
-    fact, membership = find_fact(request, short_id)
+    fact, membership, _plant = planted.find_shown(request, short_id, timezone.now())
     kept = drafts.of(request, fact.pk)
     if kept:
         messages.info(request, _("Your words are here as you typed them. They were not counted yet."))

@@ -22,8 +22,7 @@ from review.cards.reach import reach
 from review.cards.received import received
 from review.deciding import decisions, undoing
 from review.finding.origins import origins_of
-from review.pages import drafts, forms
-from review.pages.access import find_fact
+from review.pages import drafts, forms, planted
 from review.templatetags import desk
 
 # Of the times that something refused was learned again, the last ones.
@@ -33,26 +32,31 @@ SHOWN_AGAIN = 20
 @require_safe
 @login_required
 def fact(request: HttpRequest, short_id: str) -> HttpResponse:
-    found, membership = find_fact(request, short_id)
     now = timezone.now()
+    found, membership, plant = planted.find_shown(request, short_id, now)
     if request.htmx and "panel" in request.GET:  # type: ignore[attr-defined]
         return _panel(request, found, membership, now)
+    opened = [plant.source.pk if plant else found.pk]
     audit.record(
-        "fact.open", membership.person, project_id=found.project_id, object_kind="fact", object_ids=[found.pk], now=now
+        "fact.open", membership.person, project_id=found.project_id, object_kind="fact", object_ids=opened, now=now
     )
     # Opening this page is in the audit trail: nothing on it is shut.
-    view = card.build(found, membership, now, ON_PAGE, is_opened=True)
+    if plant:
+        view = plant.card(membership, now, is_opened=True, proofs_shown=ON_PAGE)
+    else:
+        view = card.build(found, membership, now, ON_PAGE, is_opened=True)
     is_live = found.is_current and (found.expires_at is None or found.expires_at > now)
     briefs = briefs_with(found)
+    steps = plant.steps() if plant else None
     context = {
         "section": "memory",
         "card": view,
         "fact": found,
         "agents": view.agents,
-        "steps": history(found, membership, view.agents, decisions.VERB_WORDS, decisions.REASON_WORDS),
+        "steps": history(found, membership, view.agents, decisions.VERB_WORDS, decisions.REASON_WORDS, steps),
         "who_gets_it": reach(found, view.agents, view.goes_to, now),
         "received": received(found),
-        "origins": origins_of(found),
+        "origins": origins_of(found, plant.source if plant else None),
         "came_again": list(found.suppressions.select_related("session").order_by("-pk")[:SHOWN_AGAIN]),
         "briefs": briefs,
         "used": min(found.helped_count, briefs),

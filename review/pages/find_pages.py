@@ -6,7 +6,7 @@ It travels by POST: a pasted sentence may be about a person, and an address ends
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.contrib.auth.decorators import login_required
@@ -27,6 +27,7 @@ from review.finding import anything
 from review.finding.anything import Found
 from review.finding.asked import asked
 from review.finding.facts import Hit
+from review.pages import planted
 from review.templatetags import desk
 
 
@@ -56,6 +57,7 @@ def find(request: HttpRequest) -> HttpResponse:
     wanted = asked(request.POST.get("q", ""))
     now = timezone.now()
     found = anything.find(memberships, wanted, now)
+    found = replace(found, facts=(*planted.found_by(memberships, wanted, now), *found.facts))
     _note(memberships, found, now)
     context = {
         "section": "find",

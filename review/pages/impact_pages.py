@@ -18,7 +18,7 @@ from review.cards import impact, impact_masked
 from review.cards.beside import beside
 from review.cards.card import Card
 from review.cards.kinds import Kind, kind_of
-from review.pages.access import find_fact
+from review.pages import planted
 from review.piles import samples
 
 
@@ -39,9 +39,12 @@ def beside_card(view: Card, now: datetime) -> dict[str, Any]:
 @login_required
 def consequences(request: HttpRequest, short_id: str) -> HttpResponse:
     """The figures of one card: the fragment for htmx, a page of its own without JavaScript."""
-    fact, membership = find_fact(request, short_id)
     now = timezone.now()
+    fact, membership, plant = planted.find_shown(request, short_id, now)
     agents = list(membership.project.agents.filter(archived_at__isnull=True))
+    if plant:
+        context = {"section": "review", "fact": fact, "impact": plant.figures(agents, now), "impact_url": request.path}
+        return render(request, _template(request), context)
     is_new = samples.is_masked(samples.shown(fact, now))
     rival = Fact.objects.rivals_of(fact).first() if fact.approved_at is None else None
     kind = kind_of(fact, rival, now)
@@ -53,8 +56,11 @@ def consequences(request: HttpRequest, short_id: str) -> HttpResponse:
         "impact": figures,
         "impact_url": request.path,
     }
-    is_fragment = request.htmx  # type: ignore[attr-defined]
-    return render(request, "review/_impact.html" if is_fragment else "review/impact.html", context)
+    return render(request, _template(request), context)
+
+
+def _template(request: HttpRequest) -> str:
+    return "review/_impact.html" if request.htmx else "review/impact.html"  # type: ignore[attr-defined]
 
 
 def _labels(claims: Any, may_keep_both: bool) -> dict[str, str]:

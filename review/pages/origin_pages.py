@@ -22,7 +22,8 @@ from projects.models import Membership, Role
 from review.deciding import batches, decisions
 from review.deciding.batches import BatchResult
 from review.finding.origins import Origin, origins_of
-from review.pages.access import find_fact, require
+from review.pages import planted
+from review.pages.access import require
 
 _TICK = re.compile(r"(f-[0-9a-z]{6,13})\.([0-9]{1,9})", re.ASCII)
 
@@ -31,27 +32,38 @@ _TICK = re.compile(r"(f-[0-9a-z]{6,13})\.([0-9]{1,9})", re.ASCII)
 @login_required
 def origin(request: HttpRequest, short_id: str) -> HttpResponse:
     """GET says what would be done to what; POST does it to what is ticked."""
-    fact, membership = find_fact(request, short_id)
+    fact, membership, plant = planted.find_shown(request, short_id, timezone.now())
     require(membership, Role.REVIEWER)
     name = request.GET.get("from", "")
-    found = next((one for one in origins_of(fact) if one.name == name), None)
+    origins = origins_of(fact, plant.source if plant else None)
+    found = next((one for one in origins if one.name == name), None)
     if found is None:
         raise Http404
     if request.method == "POST":
-        return _stop(request, membership, fact, found)
+        return _stop(request, membership, fact, found, plant)
     return _page(request, membership, fact, found)
 
 
-def _stop(request: HttpRequest, membership: Membership, fact: Fact, found: Origin) -> HttpResponse:
+def _stop(
+    request: HttpRequest, membership: Membership, fact: Fact, found: Origin, plant: planted.Planted | None
+) -> HttpResponse:
     """Only what the page showed can be ticked: what came since is not on it."""
     items = _ticked(request.POST.getlist("tick"))
     if not items:
         return _page(request, membership, fact, found, _("Tick at least one."), 422)
+    if plant is not None and any(pk == fact.pk for pk, _revision in items):
+        told = planted.answer(membership, plant.item, "reject", request.POST.get("reason", ""))
+        items = [(pk, revision) for pk, revision in items if pk != fact.pk]
+        if not items:
+            return planted.tell(request, membership, told)
+        messages.info(request, told[0])
     try:
         done = batches.stop_all(membership, items, request.POST.get("reason", ""), timezone.now())
     except (decisions.BadDecision, NotAllowed) as problem:
         return _page(request, membership, fact, found, str(problem), 422)
     messages.success(request, words(done))
+    if plant is not None:
+        return redirect("review:pile", membership.project.slug)
     answer = redirect("review:fact", fact.short_id)
     answer["Location"] += f"?done={done.batch}"
     return answer

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +21,7 @@ from review.cards.word_diff import diff
 from review.deciding import assigning, leases
 from review.deciding.decisions import REASON_WORDS, BadDecision
 from review.notices import outbox
-from review.pages import drafts
+from review.pages import drafts, planted
 from review.pages.access import find_fact, require
 from review.pages.desk_context import desk_context, is_on_top
 from review.pages.meanwhile import since
@@ -110,7 +110,12 @@ def _seen(request: HttpRequest, fact: Fact) -> int | None:
 @login_required
 def put_before(request: HttpRequest, short_id: str) -> HttpResponse:
     """Puts the card before somebody, with a note, and tells them at once."""
-    fact, membership = find_fact(request, short_id)
+    try:
+        fact, membership = find_fact(request, short_id)
+    except Http404:
+        if (told := planted.answered(request, short_id, "put_before")) is not None:
+            return told
+        raise
     require(membership, Role.REVIEWER)
     now = timezone.now()
     chosen, note = request.POST.get("person", ""), request.POST.get("note", "")

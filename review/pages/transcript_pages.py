@@ -20,6 +20,7 @@ from memory.models import DistillJob, Evidence, Observation, Session, Subject
 from projects import audit
 from projects.models import Role
 from review.cards import talk
+from review.pages import planted
 from review.pages.access import find_session, require
 
 TURNS = 200
@@ -48,6 +49,7 @@ def session(request: HttpRequest, short_id: str) -> HttpResponse:
         .annotate(seq=F("observation__seq"))
         .order_by("seq", "start", "pk")
     )
+    planted.in_transcript(membership, found, evidence, now)
     facts = list({row.fact_id: row.fact for row in evidence}.values())
     number = {fact.pk: place for place, fact in enumerate(facts, 1)}
     whole = short_ids.decode(request.GET.get("whole", ""), OBSERVATION) or 0

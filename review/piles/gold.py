@@ -43,8 +43,10 @@ RIGHT_SHARE = 0.3
 COUNTED = ("approve", "edit", "reject")
 WRONG_IS_CAUGHT_BY = ("edit", "reject")
 KNOWN = "known"
-# The newest memories that cards are made from.
+# The newest memories that cards are made from, and how long ago they were learned at most: a card shows its days, and
+# no proposal waits longer in a pile.
 LOOKED_AT = 200
+LEARNED_WITHIN = timedelta(days=30)
 
 _ENDS = (Verb.APPROVE, Verb.FIRST_YES, Verb.REJECT, Verb.MERGE, Verb.RECONFIRM, Verb.REMOVE)
 
@@ -151,7 +153,8 @@ def _items(project: Project, facts: list[Fact]) -> Iterable[GoldItem]:
 
 
 def sources(project: Project, now: datetime) -> QuerySet[Fact]:
-    """What planted cards are made from: signed by a person, about a project or a repository, nothing found in it."""
+    """What planted cards are made from: signed by a person, about a project or a repository, nothing found in it, and
+    learned lately."""
     return (
         Fact.objects.filter(
             project=project,
@@ -162,6 +165,7 @@ def sources(project: Project, now: datetime) -> QuerySet[Fact]:
             nature="factual",
             findings=[],
             subject__entity_type__in=IMPERSONAL,
+            first_seen_at__gte=now - LEARNED_WITHIN,
         )
         .live(now)
         .exclude(proposed_by_agent=None)
@@ -189,7 +193,12 @@ def next_for(membership: Membership, now: datetime) -> GoldItem | None:
 
 def asked(membership: Membership, number: int) -> GoldItem | None:
     """The planted card behind this number, while this person has not answered it."""
-    if not membership.can_review or not Policy.of(membership.project).gold:
+    return looked_at(membership, number) if membership.can_review else None
+
+
+def looked_at(membership: Membership, number: int) -> GoldItem | None:
+    """The same for who may only look."""
+    if not Policy.of(membership.project).gold:
         return None
     return _unmet(membership.project, membership.person).filter(card__number=number).first()
 

@@ -33,6 +33,9 @@ class Pile:
     card: Fact | None
     left: tuple[int, ...]
     seconds_a_card: float
+    # The number of a planted card that lies before the first, and whether it is the one on the desk.
+    planted: int | None = None
+    is_planted: bool = False
 
     @classmethod
     def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
@@ -104,10 +107,12 @@ class Pile:
         return self._beside(-1)
 
     def _beside(self, step: int) -> str:
-        if self.card is None or self.card.pk not in self.left:
+        row = self.left if self.planted is None else (self.planted, *self.left)
+        top = self.planted if self.is_planted else self.card.pk if self.card is not None else None
+        if top is None or top not in row:
             return ""
-        place = self.left.index(self.card.pk) + step
-        return short_ids.encode(self.left[place]) if 0 <= place < len(self.left) else ""
+        place = row.index(top) + step
+        return short_ids.encode(row[place]) if 0 <= place < len(row) else ""
 
 
 def left_today(membership: Membership, now: datetime) -> int:
