@@ -10,12 +10,13 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from memory.models import BriefServed, Fact, Feedback, Observation, Session
+from memory.models import BriefServed, Fact, Feedback, Observation, Session, Status
 from memory.served import briefs_with
 from review.cards.kinds import Kind, complaints_of
 from review.cards.pieces import MASKED, Piece, has_hidden, masked, visible
 from review.cards.proof import Proof, Turn, proofs_of, speaker
 from review.cards.proof_lines import folded
+from review.cards.risk import risk_of
 from review.cards.word_diff import diff
 
 # Complaints and parts that a card shows; their number is told in full.
@@ -68,7 +69,9 @@ def beside(fact: Fact, kind: Kind, proofs: tuple[Proof, ...], is_shut: bool = Fa
     """What stands beside `fact`, whose own proof is `proofs`. `is_shut`: its quotes are not opened yet, so none is
     shown. At most nine queries."""
     if kind in (Kind.CONFLICT, Kind.SAME_THING) and fact.related is not None:
-        return Beside(claims=_claims(fact.related, fact, proofs, is_shut))
+        # A conflict is opened whole; of near-duplicates each is opened on its own card.
+        apart = kind == Kind.SAME_THING and _waits_shut(fact.related)
+        return Beside(claims=_claims(fact.related, fact, proofs, is_shut, apart))
     if kind == Kind.STANDING:
         parts = list(Fact.objects.filter(part_of__standing=fact).select_related("subject").order_by("pk"))
         return Beside(parts=tuple(parts[:MOST_SHOWN]), part_count=len(parts))
@@ -102,14 +105,24 @@ def _happened(fact: Fact, complaints: tuple[Feedback, ...]) -> Happened | None:
     return None
 
 
-def _claims(known: Fact, proposed: Fact, proofs: tuple[Proof, ...], is_shut: bool) -> tuple[Claim, ...]:
+def _waits_shut(known: Fact) -> bool:
+    risk = risk_of(known) if known.status == Status.PROPOSED else None
+    return risk is not None and risk.needs_opening
+
+
+def _claims(
+    known: Fact, proposed: Fact, proofs: tuple[Proof, ...], is_shut: bool, is_known_shut: bool
+) -> tuple[Claim, ...]:
     quoted = list(known.evidence.select_related("observation__session__agent").order_by("pk"))
     known_proofs, _more = proofs_of(quoted, 1)
     old, new = diff(known.text, proposed.text)
     is_live = known.approved_at is not None
+    if is_known_shut:
+        # Compared word by word, this one would tell what that one does not.
+        old, new = [], list(visible(proposed.text))
     places = (_("Known"), _("Proposed")) if is_live else (_("Waits already"), _("Newer"))
     return (
-        _claim(known, places[0], old, known_proofs, "1", is_shut),
+        _claim(known, places[0], old, known_proofs, "1", is_shut or is_known_shut),
         _claim(proposed, places[1], new, proofs, "2", is_shut),
     )
 

@@ -156,9 +156,11 @@ def build(
     proofs_shown: int = ON_CARD,
     is_opened: bool = False,
     quotes: list[Evidence] | None = None,
+    stays_shut: bool = False,
 ) -> Card:
     """The card of one memory, about twelve queries whatever it holds. `is_opened`: its reader opened the quote;
-    `quotes`: with their sessions, where they are not the memory's own rows."""
+    `quotes`: with their sessions, where they are not the memory's own rows; `stays_shut`: a quote that was shut while
+    it waited is still, whatever somebody decided."""
     agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
     own = fact.evidence.select_related("observation__session__agent").order_by("pk")
     evidence = list(own) if quotes is None else quotes
@@ -167,9 +169,9 @@ def build(
     by_key = by_keys[0] if by_keys else None
     kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
-    # What somebody countersigned they answer for, whatever the quote says.
+# What somebody countersigned they answer for, whatever the quote says.
     missing = unsupported(fact, evidence, seen_beside(fact, proofs)) if fact.status == Status.PROPOSED else ()
-    risk = risk_of(fact, evidence, agents) if fact.status == Status.PROPOSED else None
+    risk = risk_of(fact, evidence, agents) if stays_shut or fact.status == Status.PROPOSED else None
     if risk is None and kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.PROPOSED:
         # To keep the other claim is to countersign it.
         risk = risk_of(fact.related, None, agents)

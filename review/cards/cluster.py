@@ -44,6 +44,11 @@ class Line:
     def tick(self) -> str:
         return f"{self.fact.short_id}.{self.fact.revision}"
 
+    @property
+    def words(self) -> str:
+        """The sentence as it is shown, for who hears it."""
+        return "".join(text for _mark, text in self.pieces)
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -58,7 +63,6 @@ class Cluster:
     more: int
     kept_pieces: tuple[Piece, ...]
     kept_quote: tuple[Piece, ...]
-    kept_out: str
     briefs: int
 
     @property
@@ -71,7 +75,8 @@ class Cluster:
 
 
 def cluster_of(fact: Fact, now: datetime) -> Cluster | None:
-    """The cluster that this proposal is in, or None where fewer than three memories say the same (two make a pair).
+    """The cluster that this proposal is in, or None where fewer than three memories say the same (two make a pair), and
+    where it has to be read by itself: what is shut on its own card is opened there.
 
     One query where nothing else says the same; else about ten, and one for each quote that is shown.
     """
@@ -93,21 +98,23 @@ def cluster_of(fact: Fact, now: datetime) -> Cluster | None:
     for row in rows:
         quoted[row.fact_id].append(row)
     risks = risks_of([one for one in found if one.status == Status.PROPOSED])
+    if _out(fact, quoted.get(fact.pk, []), risks.get(fact.pk)):
+        return None
     kept = max(found, key=lambda one: _fitness(one, quoted[one.pk], risks.get(one.pk)))
     others = [one for one in found if one.pk != kept.pk and one.status == Status.PROPOSED]
     if len(others) + (kept.status == Status.PROPOSED) < 2 or len(others) < 1 or len(found) < 3:
         return None
     lines = [_line(one, kept, quoted[one.pk], risks.get(one.pk)) for one in others[:MOST]]
+    if all(line.out for line in lines):
+        return None
     is_proposed = kept.status == Status.PROPOSED
-    kept_out = _out(kept, quoted[kept.pk], risks.get(kept.pk)) if is_proposed else ""
     return Cluster(
         kept=kept,
         lines=tuple(lines),
         count=len(others) + is_proposed,
         more=max(0, len(others) - MOST),
         kept_pieces=tuple(visible(kept.text)),
-        kept_quote=() if kept_out else _quote(quoted[kept.pk]),
-        kept_out=kept_out,
+        kept_quote=_quote(quoted[kept.pk]),
         briefs=0 if is_proposed else briefs_with(kept),
     )
 

@@ -23,7 +23,7 @@ from review.cards.kinds import ANSWERABLE
 from review.cards.risk import Risk, risks_of
 from review.deciding import sampling
 from review.deciding.consequences import follow_batch
-from review.deciding.decisions import REASON_WORDS, BadDecision, refuse_untrue
+from review.deciding.decisions import REASON_WORDS, BadDecision, is_misquoted, refuse_untrue
 from review.deciding.undoing import REASON_LIMIT, act_on_many, changed_words, counted, subjects_of
 
 # Of one act. More is done 200 at a time, each with its own line and its own undo.
@@ -178,6 +178,7 @@ def merge_all(
 ) -> BatchResult:
     """Counts these proposals, with their quotes, where `target` is; as part of the act `batch`, where one is under way.
 
+    What is flagged is decided on its own card, where its quote is opened; one that is not in its source is no proof.
     Raises FactChanged, NotAllowed for the target."""
     other = Fact.objects.select_related("subject").filter(pk=target[0], project=membership.project).first()
     if other is None:
@@ -192,10 +193,14 @@ def merge_all(
             raise _Skipped(_by_now(fact))
         if fact.subject_id != other.subject_id:
             raise _Skipped(_("about another subject"))
+        if is_flagged(fact, risk):
+            raise _Skipped(_("flagged"))
+        if is_misquoted(fact):
+            raise _Skipped(_("its quote is not in its source"))
         return fact.merge_into(other, membership.person, revision=revision, now=now, batch=batch)
 
     items = [(pk, revision) for pk, revision in items if pk != other.pk]
-    return _each(membership, items, now, Verb.MERGE, merge, held={other.subject_id}, batch=batch)
+    return _each(membership, items, now, Verb.MERGE, merge, held={other.subject_id}, weighs=True, batch=batch)
 
 
 class _Skipped(Exception):

@@ -170,9 +170,14 @@ def _is_there(fact: Fact | None) -> bool:
     return fact is not None and fact.status in (Status.APPROVED, Status.PROPOSED)
 
 
+def is_misquoted(fact: Fact) -> bool:
+    """Whether a quote behind it is not in its source. One query."""
+    return any(row.verdict() == "mismatch" for row in fact.evidence.select_related("observation"))
+
+
 def refuse_untrue(fact: Fact, text: str) -> None:
     """What may never be countersigned, whatever the page showed: a quote that is not there, characters nobody sees."""
-    if any(row.verdict() == "mismatch" for row in fact.evidence.select_related("observation")):
+    if is_misquoted(fact):
         raise BadDecision(_("The quote is not in its source, so it cannot be approved. Reject it, or write it anew."))
     if has_hidden(text):
         raise BadDecision(_("The sentence holds hidden characters. Edit them out, then approve."), "text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -49,6 +49,10 @@ class Meanwhile:
     def lost_words(self) -> bool:
         """Whether the sentence that was seen says something that the one now does not."""
         return any(mark == "gone" for mark, _text in self.before)
+
+    def without_words(self) -> Meanwhile:
+        """The same where the sentence is not to be read yet: only that it was decided."""
+        return replace(self, before=(), after=())
 
     @property
     def added(self) -> tuple[str, ...]:

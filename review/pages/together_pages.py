@@ -51,8 +51,12 @@ def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpRespo
     now = timezone.now()
     project = membership.project
     fact = Fact.objects.select_related(*card_rows()).get(pk=fact.pk)
-    view = card.build(fact, membership, now)
+    # What another one decided opened nothing for this one.
+    is_opened = request.POST.get("opened") == "1"
+    view = card.build(fact, membership, now, is_opened=is_opened, stays_shut=True)
     then = since(fact, _seen(request, fact), tuple(Agent.objects.filter(project=project)))
+    if view.is_shut:
+        then = then.without_words()
     leases.leave(project, membership.person)
     yours, lost = YOURS.get(request.POST.get("verb", ""), ("", ""))
     if not lost and request.method == "POST":
@@ -69,6 +73,7 @@ def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpRespo
         "taken": view,
         "taken_proposed": desk.ago(fact.first_seen_at, now),
         "then": then,
+        "opens": _opens(fact, membership),
         "then_ago": desk.ago(then.last.at, now) if then.last is not None else "",
         "yours": yours,
         "lost": lost,
@@ -84,6 +89,13 @@ def taken(request: HttpRequest, membership: Membership, fact: Fact) -> HttpRespo
 def card_rows() -> tuple[str, ...]:
     """What a card reads of a memory besides its own columns."""
     return ("subject", "project", "proposed_by_agent", "proposed_by", "approved_by", "first_yes_by", "related")
+
+
+def _opens(fact: Fact, membership: Membership) -> str:
+    """Where a quote that is shut here is opened, and that it was is kept."""
+    if fact.status == Status.PROPOSED and membership.can_review:
+        return f"{reverse('review:pile', args=[membership.project.slug])}?card={fact.short_id}&proof=open"
+    return reverse("review:fact", args=[fact.short_id])
 
 
 def _own_words(fact: Fact) -> str:

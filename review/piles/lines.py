@@ -16,7 +16,7 @@ from projects.models import Agent, Project
 from review.cards.card import goes_to
 from review.cards.flags import SENTENCE_LIMIT, unsupported
 from review.cards.kinds import ANSWERABLE
-from review.cards.pieces import Piece, has_hidden, visible
+from review.cards.pieces import MASKED, Piece, has_hidden, masked, visible
 from review.cards.risk import Risk, risks_of
 from review.cards.served_value import unsaid
 from review.deciding.policy import Level, Policy
@@ -56,11 +56,14 @@ def lines_of(project: Project, ids: Sequence[int]) -> list[Line]:
     policy = Policy.of(project)
     lines = []
     for fact in ordered:
-        rows = quotes[fact.pk]
-        flag, stays = _why_alone(fact, rows, risks.get(fact.pk), fact.pk in replacing, policy)
-        quoted = rows[0].quote if rows else ""
+        rows, risk = quotes[fact.pk], risks.get(fact.pk)
+        flag, stays = _why_alone(fact, rows, risk, fact.pk in replacing, policy)
+        # What is shut on its card is shut here.
+        is_shut = risk is not None and risk.needs_opening
+        sentence = masked(fact.text, fact.findings, MASKED) if is_shut else visible(fact.text)
+        quoted = rows[0].quote if rows and not is_shut else ""
         shown = quoted if len(quoted) <= QUOTE_SHOWN else f"{quoted[:QUOTE_SHOWN]}…"
-        lines.append(Line(fact, tuple(visible(fact.text)), tuple(visible(shown)), goes_to(fact, agents), flag, stays))
+        lines.append(Line(fact, tuple(sentence), tuple(visible(shown)), goes_to(fact, agents), flag, stays))
     return lines
 
 
