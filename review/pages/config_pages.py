@@ -17,7 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from projects import configs
 from projects.models import Agent, AgentConfig, Membership, Role
+from review.pages import drafts
 from review.pages.access import project_page, require
+from review.pages.draft_pages import keeps_form, words_of_form
 
 VERSIONS = 30
 # Lines of the same text round a change.
@@ -58,6 +60,7 @@ class Change:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@keeps_form
 @project_page(Role.VIEWER)
 def config(request: HttpRequest, membership: Membership, agent: str) -> HttpResponse:
     """Everybody in the project reads it; an owner writes. A version that is written is not told yet."""
@@ -84,6 +87,7 @@ def config(request: HttpRequest, membership: Membership, agent: str) -> HttpResp
         said = _("Version %(version)d is written. The agent is told it once you deploy it.")
     else:
         said = _("Version %(version)d says the same already; none was written.")
+    drafts.drop_form(request)
     messages.success(request, said % {"version": made.version})
     answer = redirect("review:config", membership.project.slug, found.slug)
     answer["Location"] += f"?version={made.version}"
@@ -122,6 +126,10 @@ def _page(
     if typed is not None:
         shown = newest
     start = {"content": configs.written(newest.content if newest else {}), "after": newest.version if newest else 0}
+    if form is not None:
+        drafts.keep_form(request)
+    elif membership.is_owner:
+        start |= {name: values[0] for name, values in words_of_form(request).items() if values}
     context = {
         "section": "settings",
         "subsection": "agents",
@@ -134,6 +142,7 @@ def _page(
         "typed_changes": changes(configs.written(newest.content), configs.written(typed)) if typed and newest else [],
         "form": form or Write(initial=start),
         "problem": problem,
+        "author": drafts.author(membership.person),
         "most": configs.MOST_BYTES,
     }
     return render(request, "review/config.html", context, status=status)

@@ -35,6 +35,26 @@ def keeps_words(view: View) -> View:
     return inner
 
 
+def keeps_form(view: View) -> View:
+    """Wraps a view whose page is a form (drafts.FORMS): the same for what was typed in it."""
+
+    @functools.wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated or request.method != "POST":
+            return view(request, *args, **kwargs)
+        return sent_to_sign_in(request, drafts.keep_form(request) or came_from(request))
+
+    return inner
+
+
+def words_of_form(request: HttpRequest) -> dict[str, list[str]]:
+    """What was typed in the form of this page and could not be counted; {} where nothing was. Says so on the page."""
+    kept = drafts.form_of(request)
+    if kept:
+        messages.info(request, _("Your words are here as you typed them. They were not counted yet."))
+    return kept or {}
+
+
 @require_safe
 @login_required
 def draft(request: HttpRequest, short_id: str) -> HttpResponse:
@@ -58,6 +78,8 @@ def too_old(request: HttpRequest) -> tuple[bool, str]:
         short_id = str(found.kwargs["short_id"])
         if drafts.keep(request, short_id):
             return True, reverse("review:draft", args=[short_id])
+    elif back := drafts.keep_form(request):
+        return True, back
     return False, came_from(request)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core import signing
@@ -24,6 +25,14 @@ SALT = "review.draft"
 SESSION_KEY = "drafts"
 FIELDS = ("text", "lives", "expires_on", "no_end", "type", "nature", "use", "note", "back")
 LONGEST = 4000
+# Forms that are a page by themselves, by the name of their address: what is kept of each, what somebody wrote first.
+FORMS = {
+    "review:new_fact": ("text", "subject", "type", "key", "agent"),
+    "review:remember": ("text", "quote", "subject", "type", "key", "agent", "o"),
+    "review:config": ("content", "note", "after"),
+}
+LONGEST_IN_FORM = 20_000
+MOST_CHOICES = 100
 
 
 def author(person: Person) -> str:
@@ -40,15 +49,39 @@ def typed(request: HttpRequest) -> dict[str, str]:
 def keep(request: HttpRequest, short_id: str) -> bool:
     """Keeps what was typed about a memory. False where nothing was, or the form does not say who typed it."""
     pk, fields = short_ids.decode(short_id), typed(request)
+    return pk is not None and bool(fields) and _keep(request, str(pk), fields)
+
+
+def keep_form(request: HttpRequest) -> str:
+    """Keeps what was typed in a form of FORMS; the address where it comes back, or "" where nothing is kept."""
+    names = FORMS.get(request.resolver_match.view_name if request.resolver_match else "", ())
+    lists = {name: request.POST.getlist(name)[:MOST_CHOICES] for name in names if name in request.POST}
+    fields = {name: [str(value)[:LONGEST_IN_FORM] for value in values] for name, values in lists.items()}
+    if not names or not "".join(fields.get(names[0], ())).strip() or not _keep(request, request.path, fields):
+        return ""
+    place = fields.get("o", [""])[0]
+    return f"{request.path}?{urlencode({'o': place})}" if place else request.path
+
+
+def form_of(request: HttpRequest) -> dict[str, list[str]] | None:
+    """What this person typed in the form of this address (and of the same turn), or None."""
+    found = _own(request, request.path)
+    return found if found is not None and found.get("o", [""])[0] == request.GET.get("o", "") else None
+
+
+def drop_form(request: HttpRequest) -> None:
+    """It was counted."""
+    _drop(request, request.path)
+
+
+def _keep(request: HttpRequest, name: str, fields: dict[str, Any]) -> bool:
     try:
         by = signing.loads(request.POST.get("author", ""), salt=SALT, max_age=settings.SESSION_COOKIE_AGE)
     except signing.BadSignature:
         return False
-    if pk is None or not fields:
-        return False
     kept = _fresh(request)
-    kept.pop(str(pk), None)
-    kept[str(pk)] = {"by": by, "at": int(time.time()), "fields": fields}
+    kept.pop(name, None)
+    kept[name] = {"by": by, "at": int(time.time()), "fields": fields}
     request.session[SESSION_KEY] = dict(list(kept.items())[-MOST:])
     if not request.user.is_authenticated:
         request.session.set_expiry(KEPT_SECONDS)
@@ -57,15 +90,23 @@ def keep(request: HttpRequest, short_id: str) -> bool:
 
 def of(request: HttpRequest, pk: int) -> dict[str, str] | None:
     """What this person typed about the memory of that id, or None."""
-    found = _fresh(request).get(str(pk))
-    return found["fields"] if found and found["by"] == request.user.pk else None
+    return _own(request, str(pk))
 
 
 def drop(request: HttpRequest, pk: int) -> None:
     """They were counted."""
+    _drop(request, str(pk))
+
+
+def _own(request: HttpRequest, name: str) -> dict[str, Any] | None:
+    found = _fresh(request).get(name)
+    return found["fields"] if found and found["by"] == request.user.pk else None
+
+
+def _drop(request: HttpRequest, name: str) -> None:
     kept = request.session.get(SESSION_KEY, {})
-    if str(pk) in kept:
-        request.session[SESSION_KEY] = {name: one for name, one in kept.items() if name != str(pk)}
+    if name in kept:
+        request.session[SESSION_KEY] = {other: one for other, one in kept.items() if other != name}
 
 
 def waits(request: HttpRequest) -> bool:

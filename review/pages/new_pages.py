@@ -21,7 +21,9 @@ from memory.models.subject import split
 from memory.types import FactType, table
 from projects.models import Agent, Membership, Role
 from review.deciding import decisions, remembering
+from review.pages import drafts
 from review.pages.access import find_session, project_page
+from review.pages.draft_pages import keeps_form, words_of_form
 
 SENTENCE = 240
 
@@ -77,6 +79,7 @@ class MarkedFact(NewFact):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@keeps_form
 @project_page(Role.VIEWER)
 def new(request: HttpRequest, membership: Membership) -> HttpResponse:
     """`?about=` a subject's short id, to begin with."""
@@ -84,6 +87,8 @@ def new(request: HttpRequest, membership: Membership) -> HttpResponse:
     about = short_ids.decode(request.GET.get("about", ""), "c")
     if about and (subject := Subject.objects.filter(pk=about, project=membership.project).first()):
         begun["subject"] = str(subject)
+    if request.method != "POST":
+        begun |= _begun(words_of_form(request))
     form = NewFact(request.POST or None, initial=begun, **_terms(membership))
     if request.method == "POST" and form.is_valid() and (answer := _written(request, membership, form, None)):
         return answer
@@ -91,6 +96,7 @@ def new(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@keeps_form
 @login_required
 def remember(request: HttpRequest, short_id: str) -> HttpResponse:
     """The form for words of one turn: `o` names the observation, `words` what was marked in it (by POST, for they may
@@ -119,6 +125,8 @@ def remember(request: HttpRequest, short_id: str) -> HttpResponse:
         "subject": str(about) if about else "",
         "type": "customer_fact" if about and about.entity_type == "customer" else "note",
     }
+    if request.method != "POST":
+        begun |= _begun(words_of_form(request))
     if words and marked is None:
         context["lost"] = True
     return _page(request, MarkedFact(initial=begun, **_terms(membership)), **context)
@@ -157,6 +165,7 @@ def _written(
     except (NotAllowed, FactChanged) as problem:
         form.add_error(None, str(problem))
     else:
+        drafts.drop_form(request)
         is_live = outcome.fact.is_current
         messages.success(
             request,
@@ -187,7 +196,16 @@ def _remember(membership: Membership, data: dict[str, Any], marked: remembering.
     )
 
 
+def _begun(kept: dict[str, list[str]]) -> dict[str, Any]:
+    """What was kept, as the form begins with it."""
+    return {name: values if name == "agent" else values[0] for name, values in kept.items() if values}
+
+
 def _page(request: HttpRequest, form: NewFact, **context: Any) -> HttpResponse:
     status = 422 if form.errors else 200
-    context |= {"section": "memory", "form": form, "can_review": request.membership.can_review}  # type: ignore[attr-defined]
+    if status == 422:
+        drafts.keep_form(request)
+    membership: Membership = request.membership  # type: ignore[attr-defined]
+    author = drafts.author(membership.person)
+    context |= {"section": "memory", "form": form, "can_review": membership.can_review, "author": author}
     return render(request, "review/new_fact.html", context, status=status)

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from memory import short_ids
 from memory.models import Fact, Status
+from projects import tenancy
 from review.pages import drafts
 from tests import factories
 from tests.factories import PASSWORD, Cast
@@ -199,3 +201,90 @@ def test_who_was_second_can_open_the_card_again_with_their_words(cast: Cast) -> 
     fact.edit(cast.olga, revision=fact.revision, now=fact.first_seen_at, text="Write to her at noon.")
     assert decide(client, fact, form).status_code == 409
     assert holds_the_words(html(client.get(f"/facts/{fact.short_id}/draft", follow=True)))
+
+
+# Forms that are a page by themselves ----------------------------------------------------------------------------------
+
+NEW = "/p/shop/memory/new"
+
+
+def form_page(cast: Cast, name: str) -> tuple[str, dict[str, Any], str]:
+    """(the address of a form, what is typed in it, the address where it comes back)."""
+    if name == "new":
+        return NEW, {"text": WORDS, "subject": "customer:cust_7", "type": "fix", "key": "at", "agent": ["1"]}, NEW
+    if name == "config":
+        address = "/p/shop/agents/support/config"
+        return address, {"content": '{"tone": "calm"}', "note": WORDS, "after": "0"}, address
+    with tenancy.project(cast.project.pk):
+        said = factories.observation(factories.session(cast.support), "Write to me in the evening.")
+    o = short_ids.encode(said.pk, "o")
+    address = f"/sessions/{short_ids.encode(said.session_id, 's')}/remember"
+    return address, {"text": WORDS, "quote": "in the evening", "type": "fix", "o": o}, f"{address}?o={o}"
+
+
+def begun(client: Client, address: str) -> dict[str, str]:
+    return {"author": field(html(client.get(address)), "author")}
+
+
+@pytest.mark.parametrize("name", ["new", "remember", "config"])
+def test_what_was_typed_in_a_form_comes_back_after_the_sign_in(cast: Cast, name: str) -> None:
+    address, typed, back = form_page(cast, name)
+    client = signed_in(cast, "olga")
+    form = typed | begun(client, back)
+    client.post("/sign-out")
+    answer = client.post(address, form)
+    assert answer["Location"] == f"/sign-in?next={back.replace('?', '%3F').replace('=', '%3D')}"
+    assert "What you typed is kept and comes back." in html(client.get(answer["Location"]))
+    page = html(sign_in_again(client, back, "olga"))
+    assert "They were not counted yet." in page
+    assert "&lt;b&gt;never&lt;/b&gt; at noon." in page
+    if name == "new":
+        assert 'value="customer:cust_7"' in page
+        assert '<option value="fix" selected>' in page
+    page = html(client.get(back))
+    assert "&lt;b&gt;never&lt;/b&gt; at noon." in page, "a reload keeps them"
+    assert "never" not in html(signed_in(cast, "rita").get(back))
+
+
+def test_a_form_that_was_counted_begins_anew(cast: Cast) -> None:
+    client = signed_in(cast, "olga")
+    form = {"text": WORDS, "type": "nothing", **begun(client, NEW)}
+    assert client.post(NEW, form).status_code == 422
+    assert "&lt;b&gt;never" in html(client.get(NEW)), "refused, it is kept as well"
+    assert client.post(NEW, form | {"type": "fix"}).status_code == 302
+    assert "never" not in html(client.get(NEW))
+
+
+def test_nobody_else_finds_what_was_typed_in_a_form(cast: Cast) -> None:
+    client = signed_in(cast, "olga")
+    form = {"text": WORDS, "type": "fix", **begun(client, NEW)}
+    client.post("/sign-out")
+    client.post(NEW, form)
+    assert "never" not in html(sign_in_again(client, NEW, "rita"))
+
+
+@pytest.mark.parametrize("typed", [{"text": WORDS}, {"text": WORDS, "author": "forged"}, {"text": " ", "author": ""}])
+def test_a_form_of_a_stranger_is_kept_for_nobody(cast: Cast, typed: dict[str, str]) -> None:
+    client = Client()
+    assert client.post(NEW, typed)["Location"] == "/sign-in?next=/"
+    assert drafts.SESSION_KEY not in client.session
+
+
+def test_a_form_from_before_this_sign_in_is_kept_too(cast: Cast) -> None:
+    client = signed_in(cast, "olga", enforce_csrf_checks=True)
+    form = {"text": WORDS, "type": "fix", "csrfmiddlewaretoken": "x" * 64, **begun(client, NEW)}
+    answer = client.post(NEW, form)
+    assert answer.status_code == 403
+    assert f'href="{NEW}"' in html(answer)
+    assert "&lt;b&gt;never" in html(client.get(NEW))
+
+
+def test_words_of_another_turn_are_not_put_into_this_one(cast: Cast) -> None:
+    address, typed, back = form_page(cast, "remember")
+    with tenancy.project(cast.project.pk):
+        session = cast.support.sessions.get()
+        other = short_ids.encode(factories.observation(session, "Thanks.").pk, "o")
+    again = signed_in(cast, "olga")
+    assert again.post(address, typed | {"type": "none"} | begun(again, back)).status_code == 422
+    assert "&lt;b&gt;never" in html(again.get(back))
+    assert "&lt;b&gt;never" not in html(again.get(f"{address}?o={other}"))
