@@ -45,6 +45,8 @@ class Person(AbstractBaseUser):
     keys_off = models.BooleanField(default=False)
     # One mail a day, and only when something waits.
     wants_digest = models.BooleanField(default=True)
+    # Mails that come at once: a complaint, a card put before them, a commitment that is due.
+    wants_alerts = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"

@@ -32,7 +32,7 @@ def tell(
     project: Project, people: Iterable[Person], kind: NoticeKind, about: str, counts: dict[str, Any], now: datetime
 ) -> int:
     """One row for each of these people who wants to be told, and one for the webhook; the number of new ones."""
-    wanted = [person.pk for person in people if person.is_active and person.wants_digest]
+    wanted = [person.pk for person in people if person.is_active and _wants(person, kind)]
     to: list[int | None] = [*wanted]
     if Webhook.objects.filter(project=project).exists():
         to.append(None)
@@ -86,4 +86,8 @@ def is_still_wanted(notice: Notice) -> bool:
     if person is None:
         return True
     reviews = person.memberships.filter(project=notice.project_id, role__in=[Role.REVIEWER, Role.OWNER]).exists()
-    return person.is_active and person.wants_digest and reviews
+    return person.is_active and _wants(person, notice.kind) and reviews
+
+
+def _wants(person: Person, kind: str) -> bool:
+    return person.wants_digest if kind == NoticeKind.DIGEST else person.wants_alerts

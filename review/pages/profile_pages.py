@@ -37,21 +37,25 @@ class Profile(forms.ModelForm):
 
     class Meta:
         model = Person
-        fields = ("name", "timezone", "theme", "wants_digest")
+        fields = ("name", "timezone", "theme", "wants_digest", "wants_alerts")
         labels = {
             "name": gettext_lazy("Name"),
             "wants_digest": gettext_lazy("One mail a day, and only when something waits"),
+            "wants_alerts": gettext_lazy(
+                "A mail at once: a complaint, a card put before you, a commitment that is due"
+            ),
         }
         help_texts = {
             "name": gettext_lazy("Stands on the line of what you countersign."),
-            "wants_digest": gettext_lazy("It carries numbers and a link, never a sentence or a name."),
+            "wants_alerts": gettext_lazy("Both carry numbers and a link, never a sentence or a name."),
         }
         widgets = {
             "name": forms.TextInput({"class": "input", "autocomplete": "name"}),
             "wants_digest": forms.CheckboxInput({"class": "input"}),
+            "wants_alerts": forms.CheckboxInput({"class": "input"}),
         }
 
-    field_order = ("name", "timezone", "theme", "keys_on", "wants_digest")
+    field_order = ("name", "timezone", "theme", "keys_on", "wants_digest", "wants_alerts")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,7 +86,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     form = Profile(request.POST or None, instance=person)
     if request.method == "POST" and form.is_valid():
         person.keys_off = not form.cleaned_data["keys_on"]
-        person.save(update_fields=["name", "timezone", "theme", "wants_digest", "keys_off"])
+        person.save(update_fields=["name", "timezone", "theme", "wants_digest", "wants_alerts", "keys_off"])
         messages.success(request, _("Kept. It holds in every browser you sign in with."))
         return remember(redirect("review:profile"), person)
     context = {

@@ -94,6 +94,39 @@ def test_whoever_wants_none_gets_none(cast: Cast, sight: None) -> None:
     assert not mail.outbox
 
 
+@pytest.mark.parametrize(
+    ("digest", "alerts", "kinds"),
+    [
+        (True, True, {"digest", "complaint"}),
+        (True, False, {"digest"}),
+        (False, True, {"complaint"}),
+        (False, False, set()),
+    ],
+)
+def test_each_of_the_two_switches_is_for_its_own_mails(
+    cast: Cast, sight: None, digest: bool, alerts: bool, kinds: set[str]
+) -> None:
+    cast.rita.wants_digest, cast.rita.wants_alerts = digest, alerts
+    cast.rita.save()
+    complained(cast, EIGHT)
+    factories.proposal(cast.project, now=EIGHT)
+    gathering.gather(EIGHT)
+    assert set(Notice.objects.filter(person=cast.rita).values_list("kind", flat=True)) == kinds
+
+
+def test_what_was_turned_off_since_is_not_sent(cast: Cast, sight: None) -> None:
+    complained(cast, EIGHT)
+    factories.proposal(cast.project, now=EIGHT)
+    gathering.gather(EIGHT)
+    cast.rita.wants_alerts = False
+    cast.rita.save()
+    cast.olga.wants_digest = False
+    cast.olga.save()
+    delivery.send_waiting(EIGHT)
+    sent = Notice.objects.filter(sent_at__isnull=False).values_list("person__name", "kind")
+    assert set(sent) == {("Rita", "digest"), ("Olga", "complaint")}
+
+
 def test_a_complaint_is_told_at_once_and_once(cast: Cast, sight: None) -> None:
     now = EIGHT - timedelta(hours=3)
     complained(cast, now)

@@ -48,18 +48,19 @@ def test_what_is_chosen_is_kept_and_holds_in_another_browser(cast: Cast) -> None
     assert answer.status_code == 302
     assert (answer.cookies["theme"].value, answer.cookies["keys"].value) == ("dark", "off")
     rita = Person.objects.get(pk=cast.rita.pk)
-    assert (rita.name, rita.timezone, rita.theme, rita.keys_off, rita.wants_digest) == (
+    assert (rita.name, rita.timezone, rita.theme, rita.keys_off, rita.wants_digest, rita.wants_alerts) == (
         "Rita R.",
         "Asia/Tokyo",
         "dark",
         True,
+        False,
         False,
     )
     page = html(sign_in(cast, SAFARI).get("/p/shop/review"))
     assert '<html lang="en" class="dark keys-off" data-theme="dark">' in page
     client.post("/profile", {"theme": "light", "timezone": "project", "keys_on": "on", "wants_digest": "on"})
     rita.refresh_from_db()
-    assert (rita.timezone, rita.keys_off, rita.wants_digest) == ("", False, True)
+    assert (rita.timezone, rita.keys_off, rita.wants_digest, rita.wants_alerts) == ("", False, True, False)
     assert client.get("/p/shop/review").status_code == 200
     assert client.get("/").status_code == 200
 
