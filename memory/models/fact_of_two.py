@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from memory.models.fact_row import FactRow, NotAllowed
+from memory.models.fact_row import SAID_BY_YOU, FactRow, NotAllowed
 from memory.models.fact_status import Status
 from memory.models.subject import Subject
 from projects.models import Person
@@ -59,7 +59,7 @@ class FactOfTwo(FactRow):
 
     def _refuse_the_same_person(self, person: Person) -> None:
         if self.first_yes_by_id == person.pk:
-            raise NotAllowed("You said the first yes yourself. A second person decides; undo takes your yes back.")
+            raise NotAllowed(SAID_BY_YOU)
 
     def _without_first_yes(self, edits: dict[str, Any]) -> dict[str, Any]:
         """`edits`, and no first yes any more where they change what it was said to."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT = 2000
+TWO_ARE_TWO = "fact_two_are_two"
+SAID_BY_YOU = "You said the first yes yourself. A second person decides; undo takes your yes back."
 
 
 class FactChanged(Exception):
@@ -118,6 +120,13 @@ class FactRow(models.Model):
             models.CheckConstraint(
                 condition=Q(nature__in=["factual", "sentiment"]) & Q(use__in=["actionable", "historical"]),
                 name="fact_nature_known",
+            ),
+            # Whoever said the first yes is not the second person, whatever door and whatever moment.
+            models.CheckConstraint(
+                condition=Q(first_yes_by__isnull=True)
+                | Q(approved_by__isnull=True)
+                | ~Q(first_yes_by=F("approved_by")),
+                name=TWO_ARE_TWO,
             ),
             models.UniqueConstraint(
                 fields=["subject", "type", "key"],
@@ -250,7 +259,9 @@ class FactRow(models.Model):
         try:
             with transaction.atomic(using=type(self).objects.db):
                 self.save(update_fields=[*changes, "status", "served_sha256", "fingerprint", "revision"])
-        except IntegrityError:
+        except IntegrityError as problem:
+            if TWO_ARE_TWO in str(problem):
+                raise NotAllowed(SAID_BY_YOU) from None
             # The two unique constraints above: the same proposal waits already, or another value is approved.
             raise NotAllowed("Another memory says the same already, or holds this key. Look for it first.") from None
         return self._log(
