@@ -16,16 +16,23 @@ import secrets
 import socket
 import ssl
 import threading
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-# Of the whole exchange, however slowly the other side answers.
+# Of the whole exchange, however slowly the other side answers; and where a person waits for what comes of it.
 SECONDS = 10.0
+TEST_SECONDS = 4.0
+# Of that, for what the name stands for: a name server that says nothing has its own idea of when to give up. So many
+# look-ups may hang at once in one process.
+LOOK_UP_SECONDS = 3.0
+MOST_LOOK_UPS = 8
 AGENT = "Countersign"
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_look_ups = threading.BoundedSemaphore(MOST_LOOK_UPS)
 
 
 class NotSent(Exception):
@@ -60,8 +67,10 @@ def check_address(url: str) -> str:
     return url.strip()
 
 
-def send(url: str, secret: str, notice_id: str, message: dict[str, Any], timestamp: int) -> None:
-    """Posts one message. Raises NotSent for everything but a 2xx answer."""
+def send(
+    url: str, secret: str, notice_id: str, message: dict[str, Any], timestamp: int, seconds: float | None = None
+) -> None:
+    """Posts one message, within `seconds` (else SECONDS). Raises NotSent for everything but a 2xx answer."""
     body = json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode()
     headers = {
         "Content-Type": "application/json",
@@ -71,7 +80,7 @@ def send(url: str, secret: str, notice_id: str, message: dict[str, Any], timesta
         "X-Countersign-Signature": signature(secret, timestamp, body),
     }
     try:
-        status = _post(url, body, headers)
+        status = _post(url, body, headers, SECONDS if seconds is None else seconds)
     except (TimeoutError, ssl.SSLError, OSError, http.client.HTTPException, ValueError) as problem:
         raise NotSent(_fault(problem)) from None
     if 300 <= status < 400:
@@ -85,7 +94,8 @@ def signature(secret: str, timestamp: int, body: bytes) -> str:
     return "v1=" + hmac.new(secret.encode(), f"{timestamp}.".encode() + body, hashlib.sha256).hexdigest()
 
 
-def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
+def _post(url: str, body: bytes, headers: dict[str, str], seconds: float) -> int:
+    over_at = time.monotonic() + seconds
     parts = urlsplit(check_address(url))
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -100,19 +110,22 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
-    clock = threading.Timer(SECONDS, stop)
+    clock = threading.Timer(seconds, stop)
     clock.daemon = True
     clock.start()
     plain = None
     try:
         # Resolved here and connected to by number: a name that changes its mind in between leads nowhere else.
-        plain = socket.create_connection((_address_of(host, port), port), timeout=SECONDS / 2)
+        address = _address_of(host, port, min(LOOK_UP_SECONDS, seconds / 2))
+        plain = socket.create_connection((address, port), timeout=max(0.001, over_at - time.monotonic()))
         reached.append(plain)
+        if ended.is_set():
+            raise TimeoutError
         channel: socket.socket = plain
         if parts.scheme == "https":
             channel = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
             reached.append(channel)
-        connection = http.client.HTTPConnection(host, port, timeout=SECONDS / 2)
+        connection = http.client.HTTPConnection(host, port, timeout=seconds / 2)
         connection.sock = channel
         connection.request("POST", path, body=body, headers=headers)
         status = connection.getresponse().status
@@ -133,11 +146,37 @@ class _Private(OSError):
     """The name stands for an address of a private network."""
 
 
-def _address_of(host: str, port: int) -> str:
-    """The first address this name stands for. Raises _Private where any of them is not public."""
-    found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+def _address_of(host: str, port: int, seconds: float) -> str:
+    """The first address this name stands for. Raises _Private where any of them is not public, and TimeoutError."""
+    found = [str(entry[4][0]) for entry in _looked_up(host, port, seconds)]
     if not settings.PRIVATE_WEBHOOKS and not all(_is_public(address) for address in found):
         raise _Private
+    return found[0]
+
+
+def _looked_up(host: str, port: int, seconds: float) -> list[tuple[Any, ...]]:
+    """As `getaddrinfo`, which knows no limit of time: it goes on behind our back, and its answer is not waited for."""
+    found: list[list[tuple[Any, ...]]] = []
+    failed: list[OSError] = []
+    over_at = time.monotonic() + seconds
+    if not _look_ups.acquire(timeout=seconds):
+        raise TimeoutError
+
+    def look() -> None:
+        try:
+            found.append(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as problem:
+            failed.append(problem if isinstance(problem, OSError) else socket.gaierror(str(problem)))
+        finally:
+            _look_ups.release()
+
+    looking = threading.Thread(target=look, name="webhook look-up", daemon=True)
+    looking.start()
+    looking.join(max(0.0, over_at - time.monotonic()))
+    if failed:
+        raise failed[0]
+    if not found:
+        raise TimeoutError
     return found[0]
 
 

@@ -10,6 +10,7 @@ from pytest_httpserver import HTTPServer
 from projects import tenancy
 from projects.models import AuditEvent
 from review.models import Webhook
+from review.notices import webhook
 from tests.factories import Cast
 from tests.review.test_desk import signed_in
 
@@ -83,6 +84,21 @@ def test_a_test_says_whether_it_arrived(cast: Cast, httpserver: HTTPServer, sett
     page = olga.post("/p/shop/notices/test", follow=True).content.decode()
     assert "The test arrived." in page
     assert "The last one arrived just now." in page
+
+
+def test_who_tries_it_waits_a_few_seconds_at_most(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    olga = signed_in(cast.olga)
+    olga.post("/p/shop/notices", {"url": URL})
+    asked: list[float] = []
+
+    def slow(*given: Any) -> None:
+        asked.append(given[5])
+        raise webhook.NotSent("timed out")
+
+    monkeypatch.setattr(webhook, "send", slow)
+    assert "did not arrive: the address timed out" in olga.post("/p/shop/notices/test", follow=True).content.decode()
+    assert asked == [webhook.TEST_SECONDS]
+    assert webhook.TEST_SECONDS <= 5
 
 
 def test_it_is_taken_away_and_every_step_is_in_the_trail(cast: Cast) -> None:

@@ -282,7 +282,9 @@ def test_no_notice_holds_text_a_subject_or_a_name(cast: Cast, sight: None, paylo
     Webhook.objects.create(project=cast.project, url="https://hooks.example.com/", secret="s")
     posted: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("review.notices.webhook._post", lambda url, body, headers: posted.append((body, headers)) or 200)
+        patch.setattr(
+            "review.notices.webhook._post", lambda url, body, headers, seconds: posted.append((body, headers)) or 200
+        )
         gathering.gather(now)
         assert {row.kind for row in Notice.objects.all()} == set(NoticeKind)
         delivery.send_waiting(now)

@@ -7,6 +7,8 @@ import hmac
 import json
 import socket
 import threading
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -111,6 +113,52 @@ def test_whoever_answers_a_byte_at_a_time_does_not_hold_it(hook: Webhook, monkey
         over.set()
         listener.close()
         thread.join()
+
+
+@pytest.fixture
+def mute_name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A name server that never answers, until the test is over."""
+    over = threading.Event()
+
+    def hang(*given: Any, **named: Any) -> Any:
+        over.wait(30)
+        raise socket.gaierror("gave up")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    yield
+    over.set()
+    for thread in threading.enumerate():
+        if thread.name == "webhook look-up":
+            thread.join(5)
+
+
+def test_a_name_that_nobody_resolves_has_a_limit_of_its_own(
+    cast: Cast, mute_name_server: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (webhook.LOOK_UP_SECONDS, webhook.TEST_SECONDS) == (3.0, 4.0)
+    monkeypatch.setattr(webhook, "LOOK_UP_SECONDS", 0.2)
+    began = time.monotonic()
+    with pytest.raises(webhook.NotSent, match="timed out"):
+        webhook.send("https://hooks.example.com/", SECRET, "notice-1", {}, 1)
+    assert time.monotonic() - began < 2
+
+
+def test_look_ups_that_hang_do_not_pile_up(cast: Cast, mute_name_server: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook, "LOOK_UP_SECONDS", 0.05)
+    for _ in range(webhook.MOST_LOOK_UPS + 3):
+        with pytest.raises(webhook.NotSent, match="timed out"):
+            webhook.send("https://hooks.example.com/", SECRET, "notice-1", {}, 1)
+    hanging = [thread for thread in threading.enumerate() if thread.name == "webhook look-up"]
+    assert len(hanging) == webhook.MOST_LOOK_UPS
+
+
+def test_a_name_that_is_none_is_said_so(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*given: Any, **named: Any) -> Any:
+        raise socket.gaierror("no")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(webhook.NotSent, match="has no such name"):
+        webhook.send("https://hooks.example.com/", SECRET, "notice-1", {}, 1)
 
 
 def test_nobody_there_is_a_fault_in_words(cast: Cast, settings: Any) -> None:
