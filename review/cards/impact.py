@@ -188,8 +188,19 @@ def keep_first(what: Supposing, fact: Fact, other: Fact) -> None:
         what.approve(other)
 
 
+class BothCannotHold(NotAllowed):
+    """The two can not hold together: the card has no such button, so there is nothing to say of it."""
+
+
 def keep_both(what: Supposing, fact: Fact, other: Fact) -> None:
-    """Raises NotAllowed where one of them would take the other's place."""
+    """Raises BothCannotHold where one of them would take the other's place, or cannot be approved."""
+    try:
+        _keep_both(what, fact, other)
+    except NotAllowed as problem:
+        raise BothCannotHold(str(problem)) from None
+
+
+def _keep_both(what: Supposing, fact: Fact, other: Fact) -> None:
     what.approve(fact)
     if other.status == Status.PROPOSED:
         what.approve(other)
@@ -207,10 +218,9 @@ def _impact(fact: Fact, answers: list[tuple[str, Step]], agents: Iterable[Agent]
             what = Supposing(now)
             step(what)
             outlooks.append(_outlook(title, fact, what.done(), agents, briefs))
+        except BothCannotHold:
+            continue
         except NotAllowed as problem:
-            # Where both cannot hold the card has no such button.
-            if title == _("If both hold"):
-                continue
             outlooks.append(Outlook(title, problem=str(problem)))
     return Impact(tuple(outlooks), about, fact.project.brief_budget_tokens)
 

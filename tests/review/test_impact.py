@@ -203,3 +203,13 @@ def test_where_many_briefs_would_be_built_the_card_does_not_wait_for_them(  # ty
         shown = client.get(f"/facts/{fact.short_id}/impact").content.decode()
     assert shown.count("+") >= impact.MOST_READERS
     assert "and 21 agents more" in shown
+
+
+def test_no_answer_is_left_out_for_its_words_in_some_language(
+    shop: Cast, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(impact, "_", lambda words: "Wenn")
+    late = proposal(shop.project, now=now - timedelta(days=9), expires_at=now - timedelta(days=1))
+    (outlook,) = beside(shop, late, Kind.NEW, now).outlooks
+    assert outlook.title == "Wenn"
+    assert "ended" in outlook.problem
