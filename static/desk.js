@@ -1,5 +1,6 @@
 /* What the desk needs beside htmx: focus and words after a swap, a still skeleton when the server is slow, what went wrong on the
-   way, copying, and menus that close. Text only ever goes in by textContent: Trusted Types would refuse anything else. */
+   way, copying, and menus that close. Text only ever goes in by textContent: Trusted Types would refuse anything else. No words
+   stand here: what is said lies translated in data attributes of the page (templates/_messages.html). */
 (() => {
   const root = document.documentElement;
   const say = document.getElementById("say");
@@ -104,13 +105,11 @@
   document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
     const status = ctx.response.status;
     if (status === 409 || status === 422) return;
-    if (status === 403) complain("This was not counted: your role here does not reach this far. Reload the page to see what does.");
-    else if (status === 404) complain("This was not counted: it is no longer here. Reload the page to see what is.");
-    else complain("This was not counted: the server could not do it. Try again; if it stays like this, see Health.");
+    complain(trouble.dataset[{ 403: "forbidden", 404: "gone" }[status] ?? "failed"]);
   });
 
   document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
-    if (ctx && !ctx.response) complain("This was not counted: the server did not answer. Check that it runs, then try again.");
+    if (ctx && !ctx.response) complain(trouble.dataset.silent);
   });
 
   /* Copying: `data-copy` names the element whose words are taken. Over plain HTTP there is no clipboard, so they are selected. */
@@ -120,12 +119,12 @@
     const source = document.querySelector(button.dataset.copy);
     const words = button.querySelector("[data-copy-label]") ?? button;
     const before = words.textContent;
-    let after = "Copied";
+    let after = say.dataset.copied;
     try {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
     } catch {
       getSelection().selectAllChildren(source);
-      after = "Selected: press Ctrl C";
+      after = say.dataset.selected;
     }
     words.textContent = after;
     speak(after);

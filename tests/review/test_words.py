@@ -101,7 +101,45 @@ def test_no_module_of_pages_says_a_sentence_that_cannot_be_translated() -> None:
     assert {path: sentences for path, sentences in found.items() if sentences} == {}
 
 
+SCRIPTS = sorted((ROOT / "static").glob("*.js"))
+_SCRIPT_COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.S | re.M)
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
+# What a browser calls its keys, and what Unicode calls a script: no words of ours.
+NAMES_IN_SCRIPTS = {"Escape", "Enter", "Shift", "Esc", "Ctrl ", "Latin", "Shift+A"}
+
+
+def said_by_script(source: str) -> list[str]:
+    """What a script would say by itself: a literal that begins like a sentence, or holds three plain words."""
+    literals = ["".join(found) for found in _LITERAL.findall(_SCRIPT_COMMENT.sub("", source))]
+    return [
+        text
+        for text in literals
+        if text not in NAMES_IN_SCRIPTS
+        and (re.match(r"[A-Z][a-z]", text) or re.search(r"\b[a-z]+ [a-z]+ [a-z]+\b", re.sub(r"\$\{.*?\}", "", text)))
+    ]
+
+
+def test_no_script_holds_a_word_that_cannot_be_translated() -> None:
+    found = {path.name: said_by_script(path.read_text(encoding="utf-8")) for path in SCRIPTS}
+    assert {"desk.js", "keys.js", "pick.js"} <= set(found)
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_every_word_that_a_script_takes_from_the_page_is_there() -> None:
+    page = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
+    script = (ROOT / "static" / "desk.js").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:say|trouble)\.dataset\.(\w+)", script)) | {"forbidden", "gone", "failed"}
+    assert named == {"copied", "selected", "silent", "forbidden", "gone", "failed"}
+    for name in named:
+        assert re.search(rf'data-{name}="{{% translate "[^"]+" %}}"', page), name
+
+
 def test_the_guard_sees_what_it_is_for() -> None:
+    assert said_by_script('x = "Copied"; y = `${n} lines left out here`; /* Not this one. */') == [
+        "Copied",
+        "${n} lines left out here",
+    ]
+    assert not said_by_script('document.querySelector("details.pull:not([open]) > summary"); "over skel"; "POST"')
     assert words_in("".join(_NO_TEXT.split('<p class="x">Left alone {{ name }}</p>')))
     assert not words_in("".join(_NO_TEXT.split('<p>{% translate "Looked after" %}, {{ name }}</p>')))
     assert _sentences(ast.parse('x = "Left alone here."')) == [(1, "Left alone here.")]
