@@ -4,6 +4,7 @@ planted cards was caught. No page shows it of anybody else, and nothing ranks pe
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,18 @@ class Pace:
     @property
     def is_enough(self) -> bool:
         return self.decided >= ENOUGH
+
+    @property
+    def seconds(self) -> str:
+        """`8`, `< 1`: what a card takes, in whole seconds; "" while there is too little to tell."""
+        if self.median_seconds is None:
+            return ""
+        return "< 1" if self.median_seconds < 1 else str(round(self.median_seconds))
+
+    @property
+    def quick(self) -> int:
+        """The whole second below which one card in ten stayed: never 0, for nothing takes less than that."""
+        return max(1, math.ceil(self.quick_seconds or 0))
 
     @property
     def yes_share(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from memory.models import Decision, Fact
@@ -62,6 +63,26 @@ def test_enough_decisions_tell_the_median_and_the_fastest_tenth(
     assert (told.yes_share, told.decided) == (80, 5)
     assert pace(shop, shop.olga, now).decided == 0
     assert pace(shop, shop.rita, now + timedelta(days=31)).decided == 0
+
+
+@pytest.mark.parametrize(
+    ("median", "quick", "said"),
+    [
+        (8.2, 3.4, "8 s, one in ten less than 4 s"),
+        (2.0, 1.0, "2 s, one in ten less than 1 s"),
+        (0.9, 0.2, "&lt; 1 s, one in ten less than 1 s"),
+        (0.0, 0.0, "&lt; 1 s, one in ten less than 1 s"),
+        (None, None, "too few to tell"),
+    ],
+)
+def test_no_card_takes_less_than_nothing(median: float | None, quick: float | None, said: str) -> None:
+    told = own_pace.Pace(median_seconds=median, quick_seconds=quick)
+    page = render_to_string("review/_own_pace.html", {"pace": told})
+    assert said in page
+    assert "0 s" not in page
+    line = render_to_string("review/_own_pace.html", {"pace": told, "small": True})
+    assert bool(line.strip()) == (median is not None)
+    assert " 0 s" not in line
 
 
 def test_what_was_taken_back_and_what_others_overturned(shop: Cast, now: datetime) -> None:
