@@ -1,4 +1,7 @@
-"""Why a fact did not come into a brief: the first gate that stopped it. For people, who may see what agents may not."""
+"""Why a fact did not come into a brief: the first gate that stopped it. For people, who may see what agents may not.
+
+The gates stand here alone; a page that says whether an agent gets a memory at all asks `gate_of`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memory import brief_text, retrieval, supposed
+from memory import brief_text, pauses, retrieval, supposed
 from memory.brief import TASK, Brief, Candidate, Item
 from memory.models import Fact, Status
 from memory.supposed import Suppose
@@ -79,6 +82,14 @@ class Verdict:
         return dict(_STEPS).get(self.gate, 1)
 
 
+def gate_of(fact: Fact, agent: Agent, *, has_own_value: bool, now: datetime) -> Gate | None:
+    """The first gate that keeps this fact (with its subject) out of every brief of the agent (with its project); None
+    where the brief decides. `has_own_value`: it has another value of this key. Says the same as
+    `Fact.objects.visible_to`. No query."""
+    is_paused = pauses.is_paused(agent)
+    return _in_force(fact, now) or _for_agent(fact, agent, is_paused=is_paused, has_own_value=has_own_value)
+
+
 def why_not(
     facts: Iterable[Fact], agent: Agent, built: Brief, *, suppose: Suppose | None = None, now: datetime
 ) -> list[Verdict]:
@@ -114,21 +125,30 @@ def _verdict(
     )
 
 
-def _gate(fact: Fact, agent: Agent, built: Brief, candidate: Candidate | None, is_visible: bool, now: datetime) -> Gate:
+def _in_force(fact: Fact, now: datetime) -> Gate | None:
     if fact.status != Status.APPROVED:
         return _BY_STATUS[Status(fact.status)]
     if fact.expires_at is not None and fact.expires_at <= now:
         return Gate.EXPIRED
-    if fact.subject.frozen_at:
-        return Gate.FROZEN
-    if fact.subject_id not in built.subject_ids:
-        return Gate.OTHER_SUBJECT
+    return Gate.FROZEN if fact.subject.frozen_at else None
+
+
+def _for_agent(fact: Fact, agent: Agent, *, is_paused: bool, has_own_value: bool) -> Gate | None:
     if not fact.everyone and agent.pk not in fact.agent_ids:
         return Gate.OTHER_AGENTS
-    if built.paused:
+    if is_paused:
         return Gate.PAUSED
-    if not is_visible:
-        return Gate.OWN_VALUE
+    return Gate.OWN_VALUE if has_own_value else None
+
+
+def _gate(fact: Fact, agent: Agent, built: Brief, candidate: Candidate | None, is_visible: bool, now: datetime) -> Gate:
+    if gate := _in_force(fact, now):
+        return gate
+    if fact.subject_id not in built.subject_ids:
+        return Gate.OTHER_SUBJECT
+    # In force and for this agent, and yet not visible: everyone's value stays behind its own.
+    if gate := _for_agent(fact, agent, is_paused=built.paused, has_own_value=not is_visible):
+        return gate
     if candidate is None:
         return Gate.BEHIND
     if candidate.why == TASK and (candidate.relevance or 0.0) < retrieval.MIN_SCORE:

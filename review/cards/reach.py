@@ -8,8 +8,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from memory.models import Fact, Status
+from memory.models import Fact
 from memory.models.subject import PROJECT
+from memory.why_not import Gate, gate_of
 from projects.models import Agent
 from review.templatetags import desk
 
@@ -24,33 +25,29 @@ class Reached:
 
 
 def reach(fact: Fact, agents: Iterable[Agent], scope: str, now: datetime) -> list[Reached]:
-    """A row for each agent; one query whatever their number. Says the same as `Fact.objects.visible_to`."""
-    agents = list(agents)
+    """A row for each agent; one query whatever their number. The gates are those of `memory.why_not`."""
     with_own = _with_a_value_of_their_own(fact, now)
     yes = _when(fact, scope)
     found = []
     for agent in agents:
-        reason = _first_reason(fact, agent, with_own, now)
-        found.append(Reached(agent, not reason, reason or yes))
+        gate = gate_of(fact, agent, has_own_value=agent.pk in with_own, now=now)
+        found.append(Reached(agent, gate is None, yes if gate is None else words(gate, fact, agent)))
     return found
 
 
-def _first_reason(fact: Fact, agent: Agent, with_own: set[int], now: datetime) -> str:
-    if fact.status != Status.APPROVED:
-        return _("It is %(state)s") % {"state": str(desk.state_words(fact)).lower()}
-    if fact.expires_at is not None and fact.expires_at <= now:
+def words(gate: Gate, fact: Fact, agent: Agent) -> str:
+    """A gate of `gate_of`, as the reason of one agent's row."""
+    if gate == Gate.EXPIRED:
         return _("It has expired")
-    if agent.project.paused_at:
-        return _("All briefs of the project are paused")
-    if agent.paused_at:
-        return _("Its briefs are paused")
-    if fact.subject.frozen_at:
+    if gate == Gate.PAUSED:
+        return _("All briefs of the project are paused") if agent.project.paused_at else _("Its briefs are paused")
+    if gate == Gate.FROZEN:
         return _("Its subject is frozen while a privacy request runs")
-    if not fact.everyone and agent.pk not in fact.agent_ids:
+    if gate == Gate.OTHER_AGENTS:
         return _("It goes to other agents only")
-    if agent.pk in with_own:
+    if gate == Gate.OWN_VALUE:
         return _("It has a value of its own for this")
-    return ""
+    return _("It is %(state)s") % {"state": str(desk.state_words(fact)).lower()}
 
 
 def _with_a_value_of_their_own(fact: Fact, now: datetime) -> set[int]:

@@ -10,11 +10,11 @@ import pytest
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
-from memory import brief, short_ids
+from memory import brief, short_ids, why_not
 from memory.models import Evidence, Fact, Feedback, Retraction, Session, Status, quote_hash
 from projects import tenancy
 from projects.models import Agent, AuditEvent
-from review.cards.reach import reach
+from review.cards.reach import reach, words
 from review.finding.origins import origins_of
 from tests import factories
 from tests.factories import Cast
@@ -67,10 +67,37 @@ def test_who_gets_it_says_what_visibility_says(shop: Cast, now: datetime) -> Non
             visible = Fact.objects.visible_to(row.agent, now).filter(pk=fact.pk).exists()
             assert row.gets_it == visible, (fact.text, row)
             reasons.add(row.because)
-    for words in ("It goes to other agents only", "It has expired", "Its briefs are paused", "It is proposed"):
-        assert words in reasons
+    for reason in ("It goes to other agents only", "It has expired", "Its briefs are paused", "It is proposed"):
+        assert reason in reasons
     assert "Its subject is frozen while a privacy request runs" in reasons
     assert "It has a value of its own for this" in reasons
+
+
+def test_who_gets_it_and_why_not_name_the_same_gate(shop: Cast, now: datetime) -> None:
+    """For every state a memory may have, and every agent: the page of a memory and that of a brief say one thing."""
+    every = {status: factories.proposal(shop.project, f"{status}.", key=f"choice:{status}") for status in Status.values}
+    for status, fact in every.items():
+        Fact.objects.filter(pk=fact.pk).update(status=status)
+    over = factories.approved(shop.project, shop.rita, "Over.", key="choice:over")
+    Fact.objects.filter(pk=over.pk).update(expires_at=now)
+    factories.approved(shop.project, shop.rita, "One.", key="choice:one", everyone=False, agent_ids=[shop.sales.pk])
+    factories.approved(
+        shop.project, shop.rita, "Theirs.", key="user_preference:t", everyone=False, agent_ids=[shop.sales.pk]
+    )
+    factories.approved(shop.project, shop.rita, "All.", key="user_preference:t")
+    Agent.objects.get(pk=shop.coder.pk).pause(now, shop.rita)
+    facts = list(Fact.objects.select_related("subject", "project"))
+    seen = set()
+    for agent in shop.project.agents.select_related("project"):
+        built = brief.build(agent, subjects=[("customer", "cust_123")], max_tokens=4000, now=now)
+        for verdict in why_not.why_not(facts, agent, built, now=now):
+            (row,) = reach(verdict.fact, [agent], "everyone", now)
+            assert row.gets_it == (verdict.gate == why_not.Gate.CAME), (verdict.fact.text, agent.slug)
+            if not row.gets_it:
+                assert row.because == words(verdict.gate, verdict.fact, agent)
+            seen.add(verdict.gate)
+    beyond = {why_not.Gate.FROZEN, why_not.Gate.OTHER_SUBJECT, why_not.Gate.BEHIND}
+    assert seen == set(why_not.Gate) - beyond - {why_not.Gate.BELOW_FLOOR, why_not.Gate.NO_ROOM}
 
 
 def test_who_got_it_says_which_sessions_are_open_and_what_came_of_it(cast: Cast, now: datetime) -> None:
