@@ -33,6 +33,7 @@ JOBS = (
     Job("let lapse what nobody decided", "review.tasks.let_proposals_lapse", 1440),
     Job("propose standing lessons", "memory.tasks.propose_standing", 1440),
     Job("forget sign-ins that are over", "review.tasks.forget_ended_sign_ins", 60),
+    Job("forget words that nobody came back for", "review.tasks.forget_typed_words", 10),
 )
 
 

@@ -11,6 +11,7 @@ from memory.tasks import task
 from projects import sign_ins
 from review.deciding import arrival
 from review.notices import delivery, gathering
+from review.pages import drafts
 from review.piles import gold
 
 
@@ -37,6 +38,11 @@ def let_proposals_lapse(**kwargs: Any) -> None:
 @task
 def forget_ended_sign_ins(**kwargs: Any) -> None:
     sign_ins.forget_ended(timezone.now())
+
+
+@task
+def forget_typed_words(**kwargs: Any) -> None:
+    drafts.forget(timezone.now())
 
 
 @task

@@ -8,10 +8,12 @@ form: nobody else is shown them, and nobody can make another keep words.
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core import signing
 from django.http import HttpRequest
 
@@ -114,6 +116,28 @@ def waits(request: HttpRequest) -> bool:
     return bool(_fresh(request))
 
 
+def forget(now: datetime) -> int:
+    """Deletes what nobody came back for within its hour, from sessions that go on; in how many there was any.
+
+    A session that is saved at this moment is left to the next time."""
+    changed = 0
+    for row in Session.objects.filter(expire_date__gte=now).order_by("pk").iterator():
+        data = row.get_decoded()
+        kept = data.get(SESSION_KEY)
+        fresh = _within_its_hour(kept or {}, now.timestamp())
+        if kept is None or fresh == kept:
+            continue
+        left = {name: value for name, value in data.items() if name != SESSION_KEY} | (
+            {SESSION_KEY: fresh} if fresh else {}
+        )
+        same = Session.objects.filter(pk=row.pk, session_data=row.session_data)
+        changed += same.update(session_data=Session.objects.encode(left))
+    return changed
+
+
 def _fresh(request: HttpRequest) -> dict[str, Any]:
-    since = int(time.time()) - KEPT_SECONDS
-    return {name: one for name, one in request.session.get(SESSION_KEY, {}).items() if one["at"] >= since}
+    return _within_its_hour(request.session.get(SESSION_KEY, {}), time.time())
+
+
+def _within_its_hour(kept: dict[str, Any], now: float) -> dict[str, Any]:
+    return {name: one for name, one in kept.items() if one["at"] >= int(now) - KEPT_SECONDS}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from memory import short_ids
 from memory.models import Fact, Status
@@ -288,3 +291,19 @@ def test_words_of_another_turn_are_not_put_into_this_one(cast: Cast) -> None:
     assert again.post(address, typed | {"type": "none"} | begun(again, back)).status_code == 422
     assert "&lt;b&gt;never" in html(again.get(back))
     assert "&lt;b&gt;never" not in html(again.get(f"{address}?o={other}"))
+
+
+def test_what_nobody_came_back_for_is_deleted_from_a_session_that_goes_on(cast: Cast) -> None:
+    client = signed_in(cast, "olga")
+    assert client.post(NEW, {"text": WORDS, "type": "none", **begun(client, NEW)}).status_code == 422
+    fact = factories.proposal(cast.project)
+    other = signed_in(cast, "rita", enforce_csrf_checks=True)
+    decide(other, fact, edit_form(other, fact) | {"csrfmiddlewaretoken": "x" * 64})
+    now = timezone.now()
+    assert drafts.forget(now + timedelta(minutes=59)) == 0
+    assert drafts.forget(now + timedelta(minutes=61)) == 2
+    assert drafts.forget(now + timedelta(minutes=61)) == 0
+    for row in Session.objects.all():
+        assert drafts.SESSION_KEY not in row.get_decoded()
+        assert "evening" not in str(row.get_decoded())
+    assert client.get(NEW).status_code == 200, "and they are still signed in"
