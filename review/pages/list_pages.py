@@ -16,6 +16,7 @@ from memory import short_ids
 from projects.models import Membership, Role
 from review.deciding import batches, decisions, undoing
 from review.deciding.decisions import DONE_WORDS
+from review.pages import planted
 from review.pages.access import project_page
 from review.pages.done_context import done_context
 from review.piles.lines import lines_of, staying
@@ -26,8 +27,8 @@ def list_context(membership: Membership, **extra: Any) -> dict[str, Any]:
     """What the desk shows as a list: the pile line, the lines, the bar; the end screen when none is left."""
     now = timezone.now()
     project, person = membership.project, membership.person
-    today = Pile.of(project, person, now)
-    lines = lines_of(project, today.left)
+    plant, today = planted.on_desk(membership, Pile.of(project, person, now), None, now)
+    lines = lines_of(project, today.left, plant.as_line if plant else None)
     last = undoing.last_of(person, project, now)
     return {
         "section": "review",
@@ -57,23 +58,37 @@ def decide_ticked(request: HttpRequest, membership: Membership) -> HttpResponse:
     items, reason = _items(request.POST), request.POST.get("reason", "")
     problem, words = "", ""
     now = timezone.now()
+    plant = planted.due(membership, None, now) if items else None
+    plant = plant if plant is not None and any(pk == plant.fact.pk for pk, _seen in items) else None
+    real = [(pk, seen) for pk, seen in items if plant is None or pk != plant.fact.pk]
+    told: dict[str, Any] = {}
     if not items:
         problem = _("Nothing is ticked. Tick at least one line, then approve.")
     else:
+        plain = items if reason else _plain(membership, real, plant)
         try:
-            if reason:
-                words = str(batches.reject_all(membership, items, reason, now))
-            else:
-                words = str(batches.approve_all(membership, _plain(membership, items), now))
+            if reason and real:
+                words = str(batches.reject_all(membership, real, reason, now))
+            elif real:
+                words = str(batches.approve_all(membership, [item for item in plain if item in real], now))
         except decisions.BadDecision as refused:
             problem = str(refused)
+        if plant is not None and not problem and any(pk == plant.fact.pk for pk, _seen in plain):
+            told = planted.told_of_many(membership, plant, "reject" if reason else "approve", reason)
+            # The last real decision is not what U would be pressed for now.
+            told |= {} if real else {"last": None}
     status = 422 if problem else 200
     if request.htmx:  # type: ignore[attr-defined]
-        context = list_context(membership, problem=problem, result=words, announce=problem or f"{words}.")
+        said = problem or ". ".join(part for part in (words, told.get("told", "")) if part)
+        announced = said if said.endswith(".") else f"{said}."
+        context = list_context(membership, problem=problem, result=words, announce=announced, **told)
         return render(request, "review/_desk.html", context, status=status)
     if problem:
         return render(request, "review/pile.html", list_context(membership, problem=problem), status=status)
-    messages.success(request, f"{words}.")
+    if words:
+        messages.success(request, f"{words}.")
+    if told:
+        messages.info(request, told["told"])
     return redirect(reverse("review:pile", args=[membership.project.slug]) + "?as=list")
 
 
@@ -88,7 +103,11 @@ def _items(sent: QueryDict) -> list[tuple[int, int]]:
     return items
 
 
-def _plain(membership: Membership, items: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _plain(
+    membership: Membership, items: list[tuple[int, int]], plant: planted.Planted | None
+) -> list[tuple[int, int]]:
     """Without what may not be ticked, whatever the form said: a forged or an old page approves no risky line."""
-    plain = {line.fact.pk for line in lines_of(membership.project, [pk for pk, _seen in items]) if line.may_tick}
-    return [item for item in items if item[0] in plain]
+    lines = lines_of(membership.project, [pk for pk, _seen in items], plant.as_line if plant else None)
+    plain = {line.fact.pk for line in lines if line.may_tick}
+    asked = [*items, (plant.fact.pk, plant.fact.revision)] if plant else items
+    return [item for item in asked if item[0] in plain]

@@ -80,6 +80,11 @@ class Planted:
             found["people"] = second_person.others_who_review(membership.project, membership.person)
         return found
 
+    @property
+    def as_line(self) -> tuple[Fact, list[Evidence]]:
+        """As the list shows it (review.piles.lines)."""
+        return self.fact, self.quotes
+
     def steps(self) -> list[Decision]:
         """The history of a proposal: that it was proposed."""
         fact = self.fact
@@ -186,6 +191,12 @@ def answer(membership: Membership, item: GoldItem, verb: str, reason: str) -> tu
     """Keeps the answer; (what is told of it, whether it was right)."""
     said = gold.answer(membership, item, verb, reason, timezone.now())
     return gold.feedback(said), said.is_right
+
+
+def told_of_many(membership: Membership, plant: Planted, verb: str, reason: str) -> dict[str, Any]:
+    """Keeps the answer given along with others; what the desk says of it, by name, for several lines were ticked."""
+    told, is_right = answer(membership, plant.item, verb, DIGITS.get(reason, reason))
+    return {"told": f"“{plant.fact.text}” {told}", "told_right": is_right}
 
 
 def tell(request: HttpRequest, membership: Membership, said: tuple[str, bool]) -> HttpResponse:

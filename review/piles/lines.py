@@ -17,7 +17,7 @@ from review.cards.card import goes_to
 from review.cards.flags import SENTENCE_LIMIT, unsupported
 from review.cards.kinds import ANSWERABLE
 from review.cards.pieces import MASKED, Piece, has_hidden, masked, visible
-from review.cards.risk import Risk, risks_of
+from review.cards.risk import Risk, risk_of, risks_of
 from review.cards.served_value import unsaid
 from review.deciding.policy import Level, Policy
 from review.piles import samples
@@ -44,14 +44,22 @@ class Line:
         return not self.flag
 
 
-def lines_of(project: Project, ids: Sequence[int]) -> list[Line]:
-    """The lines of these memories, in their order. Seven queries, however many they are."""
+def lines_of(project: Project, ids: Sequence[int], before: tuple[Fact, Sequence[Evidence]] | None = None) -> list[Line]:
+    """The lines of these memories, in their order. Seven queries, however many they are. `before` is a line in front
+    of them that is no row of any table, with its quotes, whose verdict is known to hold."""
     found = Fact.objects.filter(project=project, pk__in=ids).select_related("subject", "project", "related")
     facts = {fact.pk: fact for fact in samples.shown_all(found.defer("search"))}
     ordered = [facts[pk] for pk in ids if pk in facts]
     agents = tuple(Agent.objects.filter(project=project, archived_at__isnull=True).order_by("slug", "pk"))
     quotes = _quotes(list(facts))
     risks = risks_of(ordered)
+    if before is not None:
+        fact, rows = before
+        for row in rows:
+            row.there = row.quote  # type: ignore[attr-defined]
+        ordered, quotes[fact.pk] = [fact, *ordered], list(rows)
+        if (risk := risk_of(fact, rows, agents)) is not None:
+            risks[fact.pk] = risk
     replacing = _replacing(ordered)
     policy = Policy.of(project)
     lines = []
