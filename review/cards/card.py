@@ -169,7 +169,7 @@ def build(
     by_key = by_keys[0] if by_keys else None
     kind = kind_of(fact, by_key, now)
     rival = (by_key or fact.related) if kind == Kind.CHANGES else None
-# What somebody countersigned they answer for, whatever the quote says.
+    # What somebody countersigned they answer for, whatever the quote says.
     missing = unsupported(fact, evidence, seen_beside(fact, proofs)) if fact.status == Status.PROPOSED else ()
     risk = risk_of(fact, evidence, agents) if stays_shut or fact.status == Status.PROPOSED else None
     if risk is None and kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.PROPOSED:
