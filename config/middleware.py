@@ -11,7 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils import timezone
 
 from projects import tenancy
-from projects.models import Membership
+from projects.models.membership import OF_PERSON
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -70,20 +70,24 @@ class TenancyMiddleware:
     ) -> HttpResponse | None:
         if getattr(view, "without_tenancy", False):
             return None
-        memberships: list[Membership] = []
-        if request.user.is_authenticated:
-            with tenancy.system("sign-in"):
-                memberships = list(
-                    Membership.objects.filter(person_id=request.user.pk)
-                    .select_related("project")
-                    .order_by("project__name", "pk")
-                )
-        request.memberships = memberships  # type: ignore[attr-defined]
+        request.memberships = []  # type: ignore[attr-defined]
         # A page of a project reads in its zone where the person has none of their own (review/pages/access.py).
         zone = request.user.zone_in() if request.user.is_authenticated else timezone.get_default_timezone()
-        with timezone.override(zone), tenancy.projects(membership.project_id for membership in memberships):
+        with timezone.override(zone), tenancy.reader(lambda: _projects_of(request)):
             response = view(request, *args, **kwargs)
             render = getattr(response, "render", None)
             if callable(render) and not getattr(response, "is_rendered", True):
                 response = render()
         return response
+
+
+def _projects_of(request: HttpRequest) -> list[int]:
+    """The ids of the reader's projects; their memberships, by name, are noted on the request."""
+    if not request.user.is_authenticated:
+        return []
+    memberships = OF_PERSON.all(person=request.user.pk)
+    for membership in memberships:
+        # Read already: nobody asks for it once more.
+        membership.person = request.user
+    request.memberships = memberships  # type: ignore[attr-defined]
+    return [membership.project_id for membership in memberships]

@@ -1,6 +1,6 @@
-"""Statements of the hot paths, prepared on the connection: written once, planned once, run many times.
+"""What is prepared about memories (projects/prepared.py): visibility as SQL, and statements as they would be.
 
-Django builds the SQL of a brief anew for each call and Postgres plans it anew; that was nine tenths of a brief's time.
+Django built the SQL of a brief anew for each call and Postgres planned it anew; that was nine tenths of a brief's time.
 Visibility itself is still said in one place: `visible` is what `Fact.objects.visible_to` compiles to.
 """
 
@@ -11,13 +11,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-import psycopg
-from django.db import connections
-
 from memory.models import Fact
 from memory.supposed import Suppose
 from memory.types import SINGLE_VALUED, single_valued
 from projects.models import Agent, Project
+from projects.prepared import literal, run
 
 # Stand-ins that no row and no clock can have; each becomes a named parameter of the statement.
 _AGENT, _PROJECT, _NOW = -4_019_001, -4_019_002, datetime(1, 1, 2, tzinfo=UTC)
@@ -40,7 +38,7 @@ def _visible(single: tuple[str, ...], columns: tuple[str, ...]) -> str:
     query = Fact.objects.visible_to(agent, _NOW).order_by().values(*columns).query
     sql, parameters = query.sql_with_params()
     parts = sql.replace("%%", "%").split("%s")
-    written = [_NAMED.get(value) or _literal(value) for value in parameters]
+    written = [_NAMED.get(value) or literal(value) for value in parameters]
     return "".join(part + value for part, value in zip(parts, [*written, ""], strict=True))
 
 
@@ -56,22 +54,4 @@ def fetch(
     something is supposed."""
     if suppose is not None:
         sql, parameters = suppose.over(sql), {**parameters, **suppose.parameters(sql)}
-    connection = connections[alias]
-    connection.ensure_connection()
-    if connection.queries_logged:
-        connection.queries_log.append({"sql": sql, "time": ""})
-    wire = connection.connection
-    with connection.wrap_database_errors, psycopg.Cursor(wire) as cursor:
-        if wire.prepare_threshold is None:
-            # Django turns preparing off, and its own cursors, which bind on the client's side, never do it. The plan of
-            # each statement is made once: to weigh a new one for its parameters took longer than to run it.
-            cursor.execute("SET plan_cache_mode = force_generic_plan")
-            wire.prepare_threshold = 0
-        return cursor.execute(sql, parameters, prepare=True).fetchall()
-
-
-def _literal(value: Any) -> str:
-    """A constant of our own code (a status, a type), written into the statement."""
-    if isinstance(value, int):
-        return str(int(value))
-    return "'" + str(value).replace("'", "''").replace("%", "%%") + "'"
+    return run(alias, sql, parameters)

@@ -7,7 +7,7 @@ counted where it is asked. Together they are exact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from memory.models import BriefServed, Fact
 from memory.models.served_count import FactServed, ServedThrough
 from projects import tenancy
 from projects.models import Project
+from projects.prepared import Statement, run
 
 # "Lately" halves in this time.
 HALF_LIFE = timedelta(days=14)
@@ -30,17 +31,17 @@ STEPS_A_RUN = 40
 # knowing where it starts, Postgres would else read the whole record.
 _TAIL = """
     SELECT b.agent_id, b.fact_ids, b.subject_ids, b.unchanged, b.at FROM (
-        SELECT coalesce(max(brief), 0) AS brief FROM memory_servedthrough WHERE project_id = %(project)s
+        SELECT coalesce(max(brief), 0) AS brief FROM memory_servedthrough WHERE project_id = %(project)s::bigint
     ) counted CROSS JOIN LATERAL (
         SELECT agent_id, fact_ids, subject_ids, unchanged, at FROM memory_briefserved
-        WHERE project_id = %(project)s AND NOT paused AND id > counted.brief ORDER BY id DESC LIMIT 1000000
+        WHERE project_id = %(project)s::bigint AND NOT paused AND id > counted.brief ORDER BY id DESC LIMIT 1000000
     ) b
 """
 
 _BRIEFS_OF = """
 SELECT id, sum(briefs)::bigint FROM (
     SELECT fact_id AS id, briefs FROM memory_factserved
-        WHERE project_id = %(project)s AND fact_id = ANY (%(facts)s::bigint[])
+        WHERE project_id = %(project)s::bigint AND fact_id = ANY (%(facts)s::bigint[])
     UNION ALL
     SELECT told.id, 1 FROM ({tail}) tail CROSS JOIN LATERAL unnest(fact_ids) told(id)
         WHERE NOT unchanged AND told.id = ANY (%(facts)s::bigint[])
@@ -49,8 +50,9 @@ SELECT id, sum(briefs)::bigint FROM (
 
 _LATELY_OF = """
 SELECT id, sum(weight)::float8 FROM (
-    SELECT fact_id AS id, lately * 0.5 ^ (extract(epoch FROM %(now)s::timestamptz - last_at) / %(half_life)s) AS weight
-        FROM memory_factserved WHERE project_id = %(project)s AND fact_id = ANY (%(facts)s::bigint[])
+    SELECT fact_id AS id,
+            lately * 0.5 ^ (extract(epoch FROM %(now)s::timestamptz - last_at) / %(half_life)s::float8) AS weight
+        FROM memory_factserved WHERE project_id = %(project)s::bigint AND fact_id = ANY (%(facts)s::bigint[])
     UNION ALL
     SELECT told.id, 1 FROM ({tail}) tail CROSS JOIN LATERAL unnest(fact_ids) told(id)
         WHERE told.id = ANY (%(facts)s::bigint[])
@@ -59,17 +61,17 @@ SELECT id, sum(weight)::float8 FROM (
 
 _TOLD = """
 SELECT fact_id, agent_id FROM memory_factserved
-    WHERE project_id = %(project)s AND fact_id = ANY (%(facts)s::bigint[]) AND last_at >= %(since)s
+    WHERE project_id = %(project)s::bigint AND fact_id = ANY (%(facts)s::bigint[]) AND last_at >= %(since)s::timestamptz
 UNION
 SELECT told.id, agent_id FROM ({tail}) tail CROSS JOIN LATERAL unnest(fact_ids) told(id)
-    WHERE at >= %(since)s AND told.id = ANY (%(facts)s::bigint[])
+    WHERE at >= %(since)s::timestamptz AND told.id = ANY (%(facts)s::bigint[])
 """
 
 _SUBJECTS_LATELY = """
 SELECT id, agent_id, sum(weight)::float8 FROM (
     SELECT subject_id AS id, agent_id,
-            lately * 0.5 ^ (extract(epoch FROM %(now)s::timestamptz - last_at) / %(half_life)s) AS weight
-        FROM memory_subjectserved WHERE project_id = %(project)s AND subject_id = ANY (%(subjects)s::bigint[])
+            lately * 0.5 ^ (extract(epoch FROM %(now)s::timestamptz - last_at) / %(half_life)s::float8) AS weight
+        FROM memory_subjectserved WHERE project_id = %(project)s::bigint AND subject_id = ANY (%(subjects)s::bigint[])
     UNION ALL
     SELECT asked.id, agent_id, 1 FROM ({tail}) tail CROSS JOIN LATERAL unnest(subject_ids) asked(id)
         WHERE asked.id = ANY (%(subjects)s::bigint[])
@@ -80,25 +82,25 @@ SELECT id, agent_id, sum(weight)::float8 FROM (
 _COUNT = """
 WITH part AS (
     SELECT agent_id, fact_ids, subject_ids, unchanged, at FROM memory_briefserved
-    WHERE project_id = %(project)s AND NOT paused AND id > %(after)s AND id <= %(through)s
+    WHERE project_id = %(project)s::bigint AND NOT paused AND id > %(after)s::bigint AND id <= %(through)s::bigint
 ),
 facts AS (
     INSERT INTO memory_factserved AS old (project_id, fact_id, agent_id, briefs, lately, last_at)
-    SELECT %(project)s, f.id, agent_id, count(*) FILTER (WHERE NOT unchanged), count(*), max(at)
+    SELECT %(project)s::bigint, f.id, agent_id, count(*) FILTER (WHERE NOT unchanged), count(*), max(at)
         FROM part CROSS JOIN LATERAL unnest(fact_ids) told(id) JOIN memory_fact f ON f.id = told.id
         GROUP BY f.id, agent_id
     ON CONFLICT (fact_id, agent_id) DO UPDATE SET briefs = old.briefs + excluded.briefs,
         lately = excluded.lately + old.lately
-            * 0.5 ^ (greatest(extract(epoch FROM excluded.last_at - old.last_at), 0) / %(half_life)s),
+            * 0.5 ^ (greatest(extract(epoch FROM excluded.last_at - old.last_at), 0) / %(half_life)s::float8),
         last_at = greatest(old.last_at, excluded.last_at)
 )
 INSERT INTO memory_subjectserved AS old (project_id, subject_id, agent_id, lately, last_at)
-SELECT %(project)s, s.id, agent_id, count(*), max(at)
+SELECT %(project)s::bigint, s.id, agent_id, count(*), max(at)
     FROM part CROSS JOIN LATERAL unnest(subject_ids) asked(id) JOIN memory_subject s ON s.id = asked.id
     GROUP BY s.id, agent_id
 ON CONFLICT (subject_id, agent_id) DO UPDATE SET
     lately = excluded.lately + old.lately
-        * 0.5 ^ (greatest(extract(epoch FROM excluded.last_at - old.last_at), 0) / %(half_life)s),
+        * 0.5 ^ (greatest(extract(epoch FROM excluded.last_at - old.last_at), 0) / %(half_life)s::float8),
     last_at = greatest(old.last_at, excluded.last_at)
 RETURNING subject_id
 """
@@ -119,8 +121,14 @@ def briefs_of(project_id: int, fact_ids: Iterable[int]) -> dict[int, int]:
 def lately_of(project_id: int, fact_ids: Iterable[int], now: datetime) -> dict[int, float]:
     """Fact id → how often it was served lately: each brief counts half after 14 days. One query."""
     ids = list(fact_ids)
-    named = {"project": project_id, "facts": ids, "now": now, "half_life": HALF_LIFE.total_seconds()}
-    return dict.fromkeys(ids, 0.0) | (dict(_fetch(_LATELY_OF, named)) if ids else {})
+    found = run(FactServed.objects.db, *lately_asked(project_id, ids, now)) if ids else ()
+    return dict.fromkeys(ids, 0.0) | dict(found)
+
+
+def lately_asked(project_id: int, fact_ids: Iterable[int], now: datetime) -> Statement:
+    """The statement behind `lately_of`, to be read with others; what was not served is left out."""
+    named = {"project": project_id, "facts": sorted(fact_ids), "now": now, "half_life": HALF_LIFE.total_seconds()}
+    return _LATELY_OF.replace("{tail}", _TAIL), named
 
 
 def told_since(project_id: int, fact_ids: Iterable[int], since: datetime) -> dict[int, set[int]]:
@@ -174,13 +182,14 @@ def _step(project_id: int, now: datetime) -> Collection[int] | None:
             "through": settled[-1],
             "half_life": HALF_LIFE.total_seconds(),
         }
-        subjects = {row[0] for row in _fetch(_COUNT, named)}
+        with connections[FactServed.objects.db].cursor() as cursor:
+            # Planned for these bounds: it is run once in a while, over thousands of briefs.
+            cursor.execute(_COUNT, named)
+            subjects = {row[0] for row in cursor.fetchall()}
         through.brief = settled[-1]
         through.save(update_fields=["brief"])
     return subjects
 
 
-def _fetch(sql: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with connections[FactServed.objects.db].cursor() as cursor:
-        cursor.execute(sql.replace("{tail}", _TAIL), named)
-        return cursor.fetchall()
+def _fetch(sql: str, named: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
+    return run(FactServed.objects.db, sql.replace("{tail}", _TAIL), named)

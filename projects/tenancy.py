@@ -6,8 +6,9 @@ connection. Without a context nothing is visible: forgetting it shows an empty p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connections, migrations, transaction
 
@@ -31,30 +32,31 @@ def _context(projects: str, system: str, alias: str) -> Iterator[None]:
     with transaction.atomic(using=alias):
         connection = connections[alias]
         before: tuple[str | None, str | None] | None = None
-        with connection.cursor() as cursor:
-            if not outermost:
+        if not outermost:
+            with connection.cursor() as cursor:
                 cursor.execute(
                     "SELECT current_setting(%s, true), current_setting(%s, true)", [PROJECTS_SETTING, SYSTEM_SETTING]
                 )
                 before = cursor.fetchone()
-            cursor.execute(
-                "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
-                [PROJECTS_SETTING, projects, SYSTEM_SETTING, system],
-            )
+        _see(connection, projects, system)
         yield
         # A released savepoint keeps its settings: put back what the enclosing transaction had. (After an error the
         # rollback does that, and the end of the outermost transaction by itself.)
         if before is not None:
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
-                    [PROJECTS_SETTING, before[0] or "", SYSTEM_SETTING, before[1] or ""],
-                )
+            _see(connection, before[0] or "", before[1] or "")
+
+
+def _see(connection: Any, projects: str, system: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config(%s, %s, true), set_config(%s, %s, true)",
+            [PROJECTS_SETTING, projects, SYSTEM_SETTING, system],
+        )
 
 
 def projects(ids: Iterable[int], *, using: str = "default"):  # type: ignore[no-untyped-def]
     """A transaction that sees these projects and no other."""
-    return _context(",".join(str(int(pk)) for pk in ids), "", using)
+    return _context(_written(ids), "", using)
 
 
 def project(pk: int, *, using: str = "default"):  # type: ignore[no-untyped-def]
@@ -67,6 +69,19 @@ def system(name: str, *, using: str = "default"):  # type: ignore[no-untyped-def
     if name not in SYSTEM_CONTEXTS:
         raise UnknownSystemContext(name)
     return _context("", name, using)
+
+
+@contextmanager
+def reader(find: Callable[[], Iterable[int]], *, using: str = "default") -> Iterator[None]:
+    """A transaction that sees the projects whose ids `find` gives, and no other. Only `find` itself, which asks whose
+    projects they are, is run in the context "sign-in"."""
+    with system("sign-in", using=using):
+        _see(connections[using], _written(find()), "")
+        yield
+
+
+def _written(ids: Iterable[int]) -> str:
+    return ",".join(str(int(pk)) for pk in ids)
 
 
 def policy(table: str, column: str = "project_id") -> migrations.RunSQL:

@@ -9,6 +9,12 @@ from django.db.models.lookups import LessThan
 
 from memory.models.subject import Subject
 from projects.models import Agent, Project
+from projects.prepared import run
+
+_ABOUT_A_CUSTOMER = """
+SELECT 1 FROM memory_sessionsubject l JOIN memory_subject s ON s.id = l.subject_id
+WHERE l.session_id = %(session)s::bigint AND s.entity_type = 'customer' LIMIT 1
+"""
 
 
 class SessionStatus(models.TextChoices):
@@ -94,7 +100,7 @@ class Session(models.Model):
 
     def asker(self) -> str:
         """What its user is called on screen: a customer where the session is about one. One query."""
-        return "customer" if self.subjects.filter(entity_type="customer").exists() else "user"
+        return "customer" if run(Session.objects.db, _ABOUT_A_CUSTOMER, {"session": self.pk}) else "user"
 
     def mark(self, status: SessionStatus, **fields: object) -> None:
         """Moves to `status`, with any other fields that move with it."""

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from projects.models.project import Project
+from projects.prepared import Kept
 
 
 class Role(models.TextChoices):
@@ -43,3 +44,9 @@ class Membership(models.Model):
     @property
     def is_owner(self) -> bool:
         return self.role == Role.OWNER
+
+
+# What each page of a person begins with: their memberships with the projects, by name.
+OF_PERSON = Kept(
+    lambda at: Membership.objects.filter(person=at("person")).select_related("project").order_by("project__name", "pk")
+)

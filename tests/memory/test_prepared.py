@@ -51,13 +51,6 @@ def test_the_prepared_statement_keeps_to_the_types_of_the_project(shop: Cast, no
     assert seen(shop.support, now) == set(Fact.objects.visible_to(shop.support, now).values_list("pk", flat=True))
 
 
-def test_a_constant_with_a_quote_or_a_percent_sign_stays_one() -> None:
-    from memory.prepared import _literal
-
-    assert _literal("it's 100%") == "'it''s 100%%'"
-    assert (_literal(True), _literal(7)) == ("1", "7")
-
-
 @pytest.mark.django_db(transaction=True)
 def test_one_calls_project_is_unknown_to_the_next_on_the_same_connection(now: datetime) -> None:
     cast = factories.cast()
