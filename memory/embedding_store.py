@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
 
 from memory import embeddings
 from memory.models import Fact, FactEmbedding, Status
 from projects import tenancy
+from projects.prepared import Statement, run
 
 log = logging.getLogger(__name__)
+_MADE = """
+SELECT fact_id, text_sha256 FROM memory_factembedding
+WHERE fact_id = ANY (%(facts)s::bigint[]) AND model = %(model)s AND precision = %(precision)s
+"""
 SWEEP_LIMIT = 500  # about 2 s of one core
 SWEPT_WITHIN = timedelta(minutes=2)
 
@@ -35,14 +39,23 @@ def text_sha256(text: str) -> str:
 def embed_facts(facts: Sequence[Fact]) -> int:
     """Writes the vectors that are missing or older than their text; returns how many. A text that the embedder has no
     vector for costs only itself. Raises EmbedderUnavailable."""
+    return _embed(_stale(facts))
+
+
+def _stale(facts: Sequence[Fact]) -> list[Fact]:
+    """Those of them that no vector of their text stands for, each once. One query."""
     hashes = {fact.pk: text_sha256(fact.text) for fact in facts}
-    fresh = set(
-        FactEmbedding.objects.filter(
-            fact__in=hashes, model=embeddings.MODEL_ID, precision=embeddings.PRECISION
-        ).values_list("fact_id", "text_sha256")
-    )
-    stale = [fact for fact in {fact.pk: fact for fact in facts}.values() if (fact.pk, hashes[fact.pk]) not in fresh]
-    vectors = _vectors([fact.text for fact in stale])
+    fresh = set(run(FactEmbedding.objects.db, *asked(hashes)))
+    return [fact for fact in {fact.pk: fact for fact in facts}.values() if (fact.pk, hashes[fact.pk]) not in fresh]
+
+
+def asked(fact_ids: Iterable[int]) -> Statement:
+    """Which texts the vectors of these facts were made from: what `refresh_all` asks first, to be asked ahead."""
+    return _MADE, {"facts": list(fact_ids), "model": embeddings.MODEL_ID, "precision": embeddings.PRECISION}
+
+
+def _embed(facts: Sequence[Fact]) -> int:
+    vectors = _vectors([fact.text for fact in facts])
     made = FactEmbedding.objects.bulk_create(
         [
             FactEmbedding(
@@ -50,10 +63,10 @@ def embed_facts(facts: Sequence[Fact]) -> int:
                 fact=fact,
                 model=embeddings.MODEL_ID,
                 precision=embeddings.PRECISION,
-                text_sha256=hashes[fact.pk],
+                text_sha256=text_sha256(fact.text),
                 vector=vector,
             )
-            for fact, vector in zip(stale, vectors, strict=True)
+            for fact, vector in zip(facts, vectors, strict=True)
             if vector is not None
         ],
         update_conflicts=True,
@@ -89,15 +102,15 @@ def refresh(fact: Fact) -> bool:
 
 
 def refresh_all(facts: Sequence[Fact]) -> None:
-    """The same for several facts at once: three queries, whatever their number."""
+    """The same for several facts at once: one query where their vectors stand, at most four, whatever their number."""
+    stale_facts = _stale(facts)
     try:
-        # A savepoint: when this fails, the decision around it stands.
-        with transaction.atomic(using=FactEmbedding.objects.db):
-            if embed_facts(facts) == len(facts):
-                return
+        # The embedder fails before anything is written: the decision around this stands without a savepoint.
+        if not stale_facts or _embed(stale_facts) == len(stale_facts):
+            return
     except embeddings.EmbedderUnavailable as missing:
         log.warning("%s Memories are found by their words until then.", missing)
-    hashes = {fact.pk: text_sha256(fact.text) for fact in facts}
+    hashes = {fact.pk: text_sha256(fact.text) for fact in stale_facts}
     vectors = FactEmbedding.objects.filter(fact__in=hashes).values_list("pk", "fact_id", "text_sha256")
     stale = [pk for pk, fact_id, sha256 in vectors if sha256 != hashes[fact_id]]
     if stale:

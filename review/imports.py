@@ -88,7 +88,7 @@ def approve_together(session: Session, person: Person, chosen: set[int], now: da
         if not why:
             try:
                 with transaction.atomic():
-                    refuse_untrue(line.fact, line.fact.text)
+                    refuse_untrue(line.fact.evidence.select_related("observation"), line.fact.text)
                     last = line.fact.approve(person, revision=line.fact.revision, now=now, batch=batch)
                     count += 1
             except FactChanged:

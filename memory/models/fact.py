@@ -156,13 +156,14 @@ class Fact(FactOnArrival):
             self._apply(edits)
             signed: dict[str, Any] = {"approved_at": now, "approved_by_id": person.pk, "confirmed_at": now}
             signed |= {"put_off_until": None, **edits}
-            later = None if self.standing or replaces is not None or not is_as_said else self._said_later()
+            if self.standing:
+                self._speak_for_its_parts(person, now, batch)
+            rivals = list(type(self).objects.select_for_update().rivals_of(self))
+            later = None if self.standing or replaces is not None or not is_as_said else self._said_later(rivals)
             if later is not None:
                 signed |= {"valid_to": later.since, "superseded_by_id": later.pk}
                 return self._move(Verb.APPROVE, person, now, to=Status.SUPERSEDED, batch=batch, **signed)
-            if self.standing:
-                self._speak_for_its_parts(person, now, batch)
-            for rival in type(self).objects.select_for_update().rivals_of(self):
+            for rival in rivals:
                 rival._give_way(self, person, now, batch)
             if replaces is not None:
                 self._take_the_place_of(replaces, person, now, batch)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -70,9 +71,9 @@ class FactBesideOthers(FactOfTwo):
         parts = StandingPart.objects.filter(standing=self.pk) if self.standing else StandingPart.objects.none()
         Subject.objects.hold({self.subject_id, *parts.values_list("part__subject", flat=True)})
 
-    def _said_later(self) -> Fact | None:
-        """The approved value that all of its readers have, and that was said after this one was."""
-        for rival in self._facts().select_for_update().rivals_of(cast("Fact", self)):
+    def _said_later(self, rivals: Iterable[Fact]) -> Fact | None:
+        """Of its rivals the one that all of its readers have, and that was said after this one was."""
+        for rival in rivals:
             reaches_all = rival.everyone or set(self.agent_ids) <= set(rival.agent_ids)
             if reaches_all and rival.came_after(self.valid_from):
                 return rival

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,14 +10,15 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
-from memory import rendering, short_ids
+from memory import rendering, short_ids, tokens
 from memory.models.fact_queries import FactQuerySet
 from memory.models.fact_status import MOVABLE, TRANSITIONS, Relation, Status
 from memory.models.subject import Subject
 from memory.types import SINGLE_VALUED, FactType, type_of
 from projects.models import Agent, Person, Project
+from projects.prepared import Kept
 
 if TYPE_CHECKING:
     from memory.models.decision import Decision
@@ -212,9 +214,13 @@ class FactRow(models.Model):
 
     def _lock(self, revision: int) -> None:
         """Takes the row as it is now. Raises FactChanged when it is not the one the caller saw."""
-        current = type(self).objects.select_for_update(of=("self",)).select_related("subject").get(pk=self.pk)
+        current = _HELD.first(fact=self.pk)
+        if current is None:
+            raise type(self).DoesNotExist
         if current.revision != revision:
-            raise FactChanged(cast("Fact", current))
+            raise FactChanged(current)
+        # What `_move` starts from: the row is ours, nobody else can change it before.
+        self.__dict__["_locked"] = current
         for field in self._meta.concrete_fields:
             if not field.generated:
                 setattr(self, field.attname, getattr(current, field.attname))
@@ -241,7 +247,7 @@ class FactRow(models.Model):
         **changes: Any,
     ) -> Decision:
         """Writes `changes` and the move to `to`, and the Decision that says so, with what else is `noted` (ids)."""
-        stored = type(self).objects.get(pk=self.pk)
+        stored = self.__dict__.pop("_locked", None) or type(self).objects.defer("search").get(pk=self.pk)
         before = stored._snapshot()
         if to is not None and not backwards and to not in TRANSITIONS.get(stored.status, ()):
             raise NotAllowed(f"A memory that is {stored.get_status_display().lower()} cannot become {to}.")
@@ -252,13 +258,17 @@ class FactRow(models.Model):
         self._apply(changes)
         if to is not None:
             self.status = to
+        if self.status in (Status.APPROVED, Status.PROPOSED):
+            # Of its rendered line; none for what no brief holds yet.
+            self.tokens = tokens.count(rendering.fact_line(self.short_id, self.text)) if self.is_current else 0
         self.served_sha256 = rendering.served_sha256(self.type, self.key, self.value, self.text)
         self.fingerprint = rendering.fingerprint(self.type, self.key, self.value, self.text)
         revision_before = stored.revision
         self.revision = revision_before + 1
         try:
-            with transaction.atomic(using=type(self).objects.db):
-                self.save(update_fields=[*changes, "status", "served_sha256", "fingerprint", "revision"])
+            # No savepoint of its own: each verb has one around it, and this error leaves the verb.
+            with transaction.atomic(using=type(self).objects.db, savepoint=False):
+                self.save(update_fields=[*changes, "status", "tokens", "served_sha256", "fingerprint", "revision"])
         except IntegrityError as problem:
             if TWO_ARE_TWO in str(problem):
                 raise NotAllowed(SAID_BY_YOU) from None
@@ -315,3 +325,13 @@ class FactRow(models.Model):
         return {
             name: value.isoformat() if isinstance(value := getattr(self, name), datetime) else value for name in MOVABLE
         }
+
+
+def _held(at: Callable[[str], int]) -> QuerySet[Fact]:
+    from memory.models.fact import Fact
+
+    alone = Fact.objects.filter(pk=at("fact")).select_for_update(of=("self",)).select_related("subject")
+    return alone.defer("search").order_by()
+
+
+_HELD = Kept(_held)

@@ -13,11 +13,13 @@ from memory import rendering
 from memory.models import Fact
 from projects import audit
 from projects.models import Membership, Person, Project
+from projects.prepared import Statement, run
 from review.deciding import second_person
 from review.deciding.decisions import BadDecision
 from review.models import Assignment
 
 MOST_NOTE = 500
+_ANY = "SELECT id FROM review_assignment WHERE fact_id = %(fact)s::bigint"
 
 
 @transaction.atomic
@@ -59,7 +61,15 @@ def take_back(membership: Membership, fact: Fact, now: datetime) -> bool:
 
 def of(fact: Fact, now: datetime) -> Assignment | None:
     """Before whom this card was put, and by whom, while a decision is still asked for."""
+    # Few cards have one: whether it still stands is a long statement.
+    if not run(Assignment.objects.db, *asked(fact)):
+        return None
     return _open(now).filter(fact=fact).select_related("person", "assigned_by").first()
+
+
+def asked(fact: Fact) -> Statement:
+    """What `of` asks first, to be asked ahead with others."""
+    return _ANY, {"fact": fact.pk}
 
 
 def put_before_ids(project: Project, person: Person, now: datetime) -> list[int]:

@@ -79,7 +79,7 @@ def approve_all(
         hurdle = _in_the_way_of_approval(fact, risk, opened, asked)
         if hurdle:
             raise _Skipped(hurdle)
-        refuse_untrue(fact, fact.text)
+        refuse_untrue(fact.evidence.select_related("observation"), fact.text)
         return fact.approve(membership.person, revision=revision, now=now, batch=batch)
 
     return _each(membership, items, now, Verb.APPROVE, approve, weighs=True)

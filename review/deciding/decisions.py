@@ -3,6 +3,7 @@ transaction. No key and no token comes this way."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from memory import rendering
-from memory.models import Decision, Fact, FactChanged, Relation, Status, Verb
+from memory.models import Decision, Evidence, Fact, FactChanged, Relation, Status, Verb
 from memory.models.fact import MAX_TEXT
 from memory.types import table
 from projects import audit
@@ -20,7 +21,7 @@ from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
 from review.deciding.consequences import follow
-from review.deciding.reading import refuse_unread, refuse_unseen
+from review.deciding.reading import read, refuse_unread, refuse_unseen
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
@@ -35,6 +36,8 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("9", "dated", later("Out of date soon")),
     ("0", "other", later("Something else")),
 )
+# Verbs that may make the memory itself live: its quotes are read once more.
+COUNTERSIGNS = ("approve", "keep_second", "keep_both")
 REASON_WORDS = {code: words for _, code, words in REASONS}
 VERB_WORDS = {
     "propose": later("Proposed"),
@@ -91,22 +94,26 @@ def decide(
     if is_sample:
         verb, form = sampling.as_of_live(verb, form, edits)
     first: Decision | None = None
-    if verb in ("approve", "keep_second", "keep_both"):
-        refuse_untrue(fact, edits.get("text", fact.text))
+    if verb in COUNTERSIGNS:
+        found = read(fact)
+        refuse_untrue(found.quotes, edits.get("text", fact.text))
         # Who saw another revision, or a memory beside it that is gone, is told that first.
         is_old = fact.revision != revision or (verb in ANSWERS and not _is_there(fact.related))
-        refuse_unread(fact, bool(form.get("opened")) or is_old)
+        refuse_unread(fact, bool(form.get("opened")) or is_old, found)
         if "replaces" in form and not is_old:
             refuse_unseen(fact, form["replaces"], edits if verb == "approve" else {}, now)
-        first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
+        if found.needs_two:
+            first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
     if first is not None:
         decision, words = first, _("First yes: a second person decides")
     elif verb in ANSWERS:
         answer, words = ANSWERS[verb]
         if verb in ("keep_first", "keep_both") and fact.related is not None:
-            refuse_untrue(fact.related, fact.related.text)
-            second_person.refuse_beside(fact.related, person)
-            refuse_unread(fact.related, bool(form.get("opened")))
+            found = read(fact.related)
+            refuse_untrue(found.quotes, fact.related.text)
+            if found.needs_two:
+                second_person.refuse_beside(fact.related, person)
+            refuse_unread(fact.related, bool(form.get("opened")), found)
         decision = answer(fact, person, revision, form.get("beside", 0), now)
     elif verb == "same_as":
         other, seen = form.get("other", 0), form.get("other_revision", 0)
@@ -170,14 +177,14 @@ def _is_there(fact: Fact | None) -> bool:
     return fact is not None and fact.status in (Status.APPROVED, Status.PROPOSED)
 
 
-def is_misquoted(fact: Fact) -> bool:
-    """Whether a quote behind it is not in its source. One query."""
-    return any(row.verdict() == "mismatch" for row in fact.evidence.select_related("observation"))
+def is_misquoted(quotes: Iterable[Evidence]) -> bool:
+    """Whether one of these quotes, with their observations, is not in its source."""
+    return any(row.verdict() == "mismatch" for row in quotes)
 
 
-def refuse_untrue(fact: Fact, text: str) -> None:
+def refuse_untrue(quotes: Iterable[Evidence], text: str) -> None:
     """What may never be countersigned, whatever the page showed: a quote that is not there, characters nobody sees."""
-    if is_misquoted(fact):
+    if is_misquoted(quotes):
         raise BadDecision(_("The quote is not in its source, so it cannot be approved. Reject it, or write it anew."))
     if has_hidden(text):
         raise BadDecision(_("The sentence holds hidden characters. Edit them out, then approve."), "text")

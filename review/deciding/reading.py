@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from memory.models import Fact, NotAllowed, Status, Subject
+from memory import reads
+from memory.models import Evidence, Fact, NotAllowed, Status, Subject
 from review.cards.card import replaced
-from review.cards.risk import risk_of
+from review.cards.risk import Risk, risk_of
 
 
-def refuse_unread(fact: Fact, is_opened: bool) -> None:
+@dataclass(frozen=True)
+class Read:
+    """What is looked at before somebody countersigns: the quotes with their sources, and why a proposal is risky."""
+
+    quotes: tuple[Evidence, ...]
+    risk: Risk | None
+
+    @property
+    def needs_two(self) -> bool:
+        """Whether one person's yes is not enough."""
+        return self.risk is not None and self.risk.needs_two
+
+
+def read(fact: Fact) -> Read:
+    """One query, a second one where its type stays with one agent."""
+    quotes = tuple(reads.QUOTES.all(fact=fact.pk))
+    return Read(quotes, risk_of(fact, quotes) if fact.status == Status.PROPOSED else None)
+
+
+def refuse_unread(fact: Fact, is_opened: bool, found: Read) -> None:
     """Before a waiting proposal becomes live by one person's hand on one card. Raises NotAllowed where it is risky and
-    its quote was not opened. At most two queries."""
+    its quote was not opened."""
     if is_opened or fact.status != Status.PROPOSED:
         return
-    risk = risk_of(fact)
-    if risk is not None and risk.needs_opening:
+    if found.risk is not None and found.risk.needs_opening:
         raise NotAllowed(_("Open the quote and read it first; then it can be approved."))
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memory.models import Decision, Fact, NotAllowed, Status
@@ -30,16 +29,17 @@ class SecondPerson:
 
 
 def is_needed(fact: Fact) -> bool:
-    """Whether a waiting proposal takes two people. Two queries."""
+    """Whether a waiting proposal takes two people. At most two queries."""
     if fact.status != Status.PROPOSED:
         return False
     risk = risk_of(fact)
     return risk is not None and risk.needs_two
 
 
-def of(fact: Fact, membership: Membership) -> SecondPerson | None:
-    """Whether two people decide this card and how far they are, or None where one is enough. At most four queries."""
-    if not is_needed(fact):
+def of(fact: Fact, membership: Membership, takes_two: bool | None = None) -> SecondPerson | None:
+    """Whether two people decide this card and how far they are, or None where one is enough: no query where the caller
+    knows already (`takes_two`), else at most two; two more where it takes two."""
+    if not (is_needed(fact) if takes_two is None else takes_two):
         return None
     first = fact.first_yes_by if fact.first_yes_by_id else None
     return SecondPerson(
@@ -75,23 +75,21 @@ def others_who_review(project: Project, person: Person):  # type: ignore[no-unty
 def first_yes(
     fact: Fact, person: Person, revision: int, now: datetime, edits: dict[str, Any], batch: uuid.UUID | None = None
 ) -> Decision | None:
-    """The first yes where this approval needs a second person and is not that; else None, and the approval goes on.
+    """Of a proposal that takes two people: the first yes, or None where this is the second, and the approval goes on.
 
     Raises FactChanged, and NotAllowed for whoever said the first yes to the same words.
     """
-    if not is_needed(fact):
-        return None
     is_second = fact.first_yes_at is not None and fact.first_yes_by_id != person.pk
     if is_second and not changes_what_was_read(fact, edits):
         return None
-    with transaction.atomic():
-        return fact.say_first_yes(person, revision=revision, now=now, batch=batch, **edits)
+    return fact.say_first_yes(person, revision=revision, now=now, batch=batch, **edits)
 
 
 def refuse_beside(fact: Fact, person: Person) -> None:
-    """Before `fact` is approved along with another card. Raises NotAllowed where two people have to decide it."""
+    """Before `fact`, which takes two people, is approved along with another card. Raises NotAllowed where this person
+    would not be the second."""
     is_second = fact.first_yes_at is not None and fact.first_yes_by_id != person.pk
-    if not is_second and is_needed(fact):
+    if not is_second:
         raise NotAllowed(_("Two people decide the other memory. Decide it on its own card first."))
 
 

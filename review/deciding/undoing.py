@@ -97,7 +97,7 @@ def _own(person: Person, project: Project, undone: bool | None = False) -> Query
     own = Decision.objects.filter(project=project, person=person).exclude(verb__in=_FOLLOWS)
     if undone is False:
         own = own.filter(undone_by__isnull=True)
-    return own.select_related("fact__subject").order_by("-pk")
+    return own.select_related("fact__subject").defer("fact__search").order_by("-pk")
 
 
 @transaction.atomic
