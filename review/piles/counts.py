@@ -6,16 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.core.cache import cache
+
+from projects.prepared import Rows, Statement
 from review.piles.reading import rows
 
 CAP = 10_000
 DUE_CAP = 1_000
 
+# A project where the cap was reached is not counted to it again so soon: what it says is "10,000+".
+REMEMBERED_SECONDS = 60
+
 # Each number is read off an index; of those that fall due, which are few, the rows are looked at.
 _WAITING = """
 SELECT p.id,
-    (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
-        LIMIT {cap}) proposed),
+    CASE WHEN p.id = ANY (%(capped)s::bigint[]) THEN {cap} ELSE (
+        SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
+            LIMIT {cap}) proposed) END,
     (SELECT count(*) FROM (SELECT 1 FROM memory_fact WHERE project_id = p.id AND status = 'proposed'
         AND put_off_until > %(now)s::timestamptz LIMIT {cap}) later),
     (SELECT count(*) FROM (SELECT 1 FROM memory_fact f WHERE f.project_id = p.id AND f.status = 'approved'
@@ -58,6 +65,28 @@ def words(number: int, is_more: bool) -> str:
 
 def waiting(project_ids: Iterable[int], now: datetime) -> dict[int, Waiting]:
     """Project id → what waits there. One query."""
-    named = {"projects": list(project_ids), "now": now}
-    found = rows(_WAITING, named) if named["projects"] else ()
-    return {pk: Waiting(max(0, proposed - later), due) for pk, proposed, later, due in found}
+    ids = list(project_ids)
+    return told(rows(*asked(ids, now))) if ids else {}
+
+
+def asked(project_ids: list[int], now: datetime) -> Statement:
+    """The statement behind `waiting`, to be read with others."""
+    capped = [pk for pk in project_ids if cache.get(_key(pk))]
+    return _WAITING, {"projects": project_ids, "capped": capped, "now": now}
+
+
+def told(found: Rows) -> dict[int, Waiting]:
+    """What its rows say."""
+    waits = {}
+    for pk, proposed, later, due in found:
+        if proposed >= CAP:
+            # Of so many, those that were put off change nothing that is said.
+            cache.add(_key(pk), True, REMEMBERED_SECONDS)
+            waits[pk] = Waiting(CAP, due)
+        else:
+            waits[pk] = Waiting(max(0, proposed - later), due)
+    return waits
+
+
+def _key(project_id: int) -> str:
+    return f"waiting-capped:{project_id}"

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from memory.models import Decision, Verb
 from projects.models import Person, Project
+from projects.prepared import Rows, Statement
 from review.deciding.pace import gaps
 from review.models import Sitting
 from review.piles.reading import rows
@@ -60,6 +61,11 @@ class Sat:
 
 def sat(project: Project, person: Person, now: datetime) -> Sat:
     """One query."""
+    return told(rows(*asked(project, person, now)))
+
+
+def asked(project: Project, person: Person, now: datetime) -> Statement:
+    """The statement behind `sat`, to be read with others."""
     start, end = bounds(project, now)
     named = {
         "project": project.pk,
@@ -69,7 +75,12 @@ def sat(project: Project, person: Person, now: datetime) -> Sat:
         "day": start.date(),
         "verbs": [verb.value for verb in ENDS_A_CARD],
     }
-    done, more, moments = rows(_SAT, named)[0]
+    return _SAT, named
+
+
+def told(found: Rows) -> Sat:
+    """What its rows say."""
+    done, more, moments = found[0]
     taken = gaps(moments)
     return Sat(done, more, statistics.median(taken) if len(taken) >= ENOUGH else SECONDS_A_CARD)
 

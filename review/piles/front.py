@@ -7,15 +7,16 @@ while it waits, so it comes by what it is worth (memory/worth.py); those of a su
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from memory import served
+from projects.prepared import Rows, Statement
 from review.piles import samples
-from review.piles.reading import rows
+from review.piles.reading import rows_of
 
 # Of each sort, as many as are weighed against each other; what lies further back comes when these are decided.
 LOOKED_AT = 100
@@ -115,10 +116,21 @@ class Beside:
     skipped: frozenset[int]
 
 
-def beside(project_id: int, person_id: int, now: datetime) -> Beside:
-    """One query."""
+def asked(project_id: int, person_id: int, now: datetime) -> list[Statement]:
+    """What the order is made of and hangs on nothing else, to be read with others: what other people have to do with
+    the cards, what was drawn, what is urgent."""
+    named = {"project": project_id, "person": person_id, "now": now}
+    return [
+        (_written(_BESIDE, 0), named),
+        samples.asked(project_id, now),
+        (_written(_URGENT, LOOKED_AT), {"project": project_id, "now": now}),
+    ]
+
+
+def told(found: Rows) -> Beside:
+    """What the first of them says."""
     mine, looked_at, skipped = [], set(), set()
-    for what, pk, is_proposal, is_new in _read(_BESIDE, {"project": project_id, "person": person_id, "now": now}):
+    for what, pk, is_proposal, is_new in found:
         if what == "mine":
             mine.append(Place(pk, is_proposal, is_proposal and is_new))
             continue
@@ -128,13 +140,15 @@ def beside(project_id: int, person_id: int, now: datetime) -> Beside:
     return Beside(tuple(mine), frozenset(looked_at), frozenset(skipped))
 
 
-def front(project_id: int, room: int, others: Beside, now: datetime) -> list[Place]:
-    """The first `room` cards for this person. Five queries."""
+def front(project_id: int, room: int, others: Beside, drawn: Rows, urgent: Rows, now: datetime) -> list[Place]:
+    """The first `room` cards for this person; `drawn` and `urgent` are the rows of what was `asked`. Three statements,
+    waited for once."""
     if room <= 0:
         return []
     skipped = others.skipped
     chosen: dict[int, Place] = {}
-    for place in _in_order(project_id, others.mine, room + len(skipped), now):
+    in_order = _in_order(project_id, others.mine, room + len(skipped), [row[0] for row in drawn], urgent, now)
+    for place in in_order:
         if place.pk not in skipped:
             chosen.setdefault(place.pk, place)
         if len(chosen) == room:
@@ -142,32 +156,31 @@ def front(project_id: int, room: int, others: Beside, now: datetime) -> list[Pla
     return list(chosen.values())
 
 
-def _in_order(project_id: int, mine: Sequence[Place], most: int, now: datetime) -> Iterator[Place]:
-    """All sorts, one behind the other; each is asked for only when the ones before did not suffice."""
+def _in_order(
+    project_id: int, mine: Sequence[Place], most: int, drawn: Sequence[int], urgent: Rows, now: datetime
+) -> Iterator[Place]:
+    """All sorts, one behind the other."""
     yield from mine
-    drawn = samples.drawn_in(project_id, now)
-    urgent = [place for place in _urgent(project_id, now) if place.pk not in drawn]
-    yield from urgent
-    # What stands further up already is read once more here and left out.
-    named = {"project": project_id, "now": now, "since": now - OPEN_FOR}
-    most += len(mine) + len(urgent)
-    of_open = [Place(pk, True, new) for pk, new in _read(_OF_OPEN_SESSIONS, named, most)]
-    yield from samples.woven(_proposals(of_open, named, most), [Place(pk, False) for pk in drawn])
+    named: dict[str, Any] = {"project": project_id, "now": now, "since": now - OPEN_FOR}
+    # What stands further up already is read once more and left out; of open sessions too: where these are more than
+    # `most`, no other is needed.
+    further = most + len(mine) + len({row[0] for row in urgent})
+    statements: list[Statement] = [(_cut(_OF_OPEN_SESSIONS, further), named), (_cut(_BY_WORTH, further + most), named)]
+    if urgent:
+        statements.append(served.lately_asked(project_id, {row[1] for row in urgent}, now))
+    of_open, by_worth, *lately = rows_of(statements)
+    was_drawn = set(drawn)
+    yield from (place for place in _urgent(urgent, dict(*lately)) if place.pk not in was_drawn)
+    proposals = [Place(pk, True, new) for pk, new in (*of_open, *by_worth)]
+    yield from samples.woven(proposals, [Place(pk, False) for pk in drawn])
 
 
-def _proposals(of_open: Sequence[Place], named: dict[str, Any], most: int) -> Iterator[Place]:
-    yield from of_open
-    yield from (Place(pk, True, new) for pk, new in _read(_BY_WORTH, named, most + len(of_open)))
-
-
-def _urgent(project_id: int, now: datetime) -> list[Place]:
-    """What agents have and what may be wrong, by reach × severity. Two queries."""
-    found = _read(_URGENT, {"project": project_id, "now": now}, LOOKED_AT)
-    lately = served.lately_of(project_id, {live for _, live, *_ in found}, now)
+def _urgent(found: Rows, lately: Mapping[int, float]) -> list[Place]:
+    """What agents have and what may be wrong, by reach × severity."""
     scores: dict[int, float] = {}
     places: dict[int, Place] = {}
     for pk, live, misled, stale, readers, is_new in found:
-        reach = math.log2(2.0 + lately[live] + readers)
+        reach = math.log2(2.0 + lately.get(live, 0.0) + readers)
         score = reach * severity(misled, stale, is_conflict=pk != live)
         # A complaint makes a memory due too: the graver of the two counts.
         scores[pk] = max(scores.get(pk, 0.0), score)
@@ -185,9 +198,9 @@ def severity(misled: int, stale: int, *, is_conflict: bool = False) -> float:
     return CONFLICT if is_conflict else DUE
 
 
-def _read(sql: str, named: dict[str, Any], most: int = 0) -> Sequence[tuple[Any, ...]]:
+def _cut(sql: str, most: int) -> str:
     # Rounded up, so that a handful of statements serves every length.
-    return rows(_written(sql, -(-most // 100) * 100), named)
+    return _written(sql, -(-most // 100) * 100)
 
 
 @lru_cache(maxsize=256)

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from memory import short_ids
+from memory import reads, short_ids
 from memory.models import Fact, Status
 from projects.models import Membership, Person, Project
 from review.deciding.policy import Policy
-from review.piles import day, samples
-from review.piles.counts import Waiting, waiting
-from review.piles.front import Place, beside, front
-
-# What a card reads of each memory.
-SHOWN = ("subject", "proposed_by_agent", "proposed_by", "approved_by", "related__approved_by")
+from review.piles import counts, day, front, samples
+from review.piles.counts import Waiting
+from review.piles.front import Place
+from review.piles.reading import rows_of
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,22 @@ class Pile:
     def of(cls, project: Project, person: Person, now: datetime, wanted: int | None = None) -> Self:
         """The pile with the card `wanted` (a fact's id) on top when it can be decided, else the first.
 
-        About nine queries, none of which grows with what waits. Cards that lie in a pile for the first time are
-        marked: from then on their days count.
+        Eight statements, waited for twice, and the card; none of them grows with what waits. Cards that lie in a pile
+        for the first time are marked: from then on their days count.
         """
         sitting = Policy.of(project).sitting
-        sat = day.sat(project, person, now)
+        own = [day.asked(project, person, now), counts.asked([project.pk], now)]
+        done, open_rows, others_rows, drawn, urgent = rows_of([*own, *front.asked(project.pk, person.pk, now)])
+        sat, others = day.told(done), front.told(others_rows)
         room = max(0, sitting + sat.more - sat.done)
-        others = beside(project.pk, person.pk, now)
-        places = front(project.pk, room, others, now)
+        places = front.front(project.pk, room, others, drawn, urgent, now)
         _mark(places, now)
         left = tuple(place.pk for place in places)
         return cls(
             sitting=sitting,
             done=sat.done,
             room=room,
-            open=waiting([project.pk], now)[project.pk],
+            open=counts.told(open_rows)[project.pk],
             looked_at=len(others.looked_at),
             card=_card(project, wanted, left, now),
             left=left,
@@ -118,21 +117,31 @@ class Pile:
 def left_today(membership: Membership, now: datetime) -> int:
     """How many cards lie before this person today: the number in the bar of every page. Two queries."""
     project = membership.project
-    sat = day.sat(project, membership.person, now)
+    found = rows_of([day.asked(project, membership.person, now), counts.asked([project.pk], now)])
+    sat, waits = day.told(found[0]), counts.told(found[1])[project.pk]
     room = Policy.of(project).sitting + sat.more - sat.done
-    return max(0, min(room, waiting([project.pk], now)[project.pk].total))
+    return max(0, min(room, waits.total))
 
 
 def _card(project: Project, wanted: int | None, left: tuple[int, ...], now: datetime) -> Fact | None:
     """The memory on top. Whoever asks for one that is held back, put off or in another's hands gets it."""
-    whole = Fact.objects.filter(project=project).select_related(*SHOWN).defer("search")
+    found = None
     if wanted is not None:
+        whole = Fact.objects.filter(project=project).select_related("subject").defer("search").order_by()
         asked = whole.filter(pk=wanted)
         found = asked.filter(status=Status.PROPOSED).first() or asked.due_for_review(now).first()
-        if found is not None:
-            return samples.shown(found, now)
-    first = whole.filter(pk=left[0]).first() if left else None
-    return samples.shown(first, now) if first is not None else None
+    if found is None and left:
+        found = reads.FACT.first(fact=left[0])
+    if found is None:
+        return None
+    found.project = project
+    if found.related_id is not None:
+        # Few have one: joined, each card would read its columns. None where it is gone.
+        beside = Fact.objects.filter(pk=found.related_id).select_related("subject", "approved_by").defer("search")
+        found.related = beside.order_by().first()
+        if found.related is not None:
+            found.related.project = project
+    return samples.shown(found, now)
 
 
 def _mark(places: list[Place], now: datetime) -> None:

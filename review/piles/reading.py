@@ -10,9 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory.models import Fact
-from memory.prepared import fetch
+from projects.prepared import Rows, Statement, run_all
 
 
-def rows(sql: str, named: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+def rows_of(statements: Sequence[Statement]) -> list[Rows]:
+    """The rows of statements that do not depend on each other, waited for once."""
+    return run_all(Fact.objects.db, statements)
+
+
+def rows(sql: str, named: Mapping[str, Any]) -> Rows:
     """The rows of one statement, with its named parameters, each cast to its type."""
-    return fetch(Fact.objects.db, sql, named)
+    return rows_of([(sql, named)])[0]

@@ -10,11 +10,12 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import TypeVar
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 
 from memory.models import Fact, Feedback, Status, Verdict
+from projects.prepared import Statement
 from review.deciding import sampling
-from review.models import Sample
+from review.piles.reading import rows
 
 # One of them behind so many proposals, as long as there are any.
 EVERY = 3
@@ -22,19 +23,30 @@ MOST = 200
 
 One = TypeVar("One")
 
+_DRAWN = """
+SELECT f.id FROM review_sample s JOIN memory_fact f ON f.id = s.fact_id
+WHERE s.project_id = %(project)s::bigint AND s.drawn AND s.verdict = ''
+    AND f.status = 'approved' AND f.review_due_at <= %(now)s::timestamptz
+    AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
+    AND (f.put_off_until IS NULL OR f.put_off_until <= %(now)s::timestamptz)
+    AND NOT EXISTS (SELECT 1 FROM memory_subject WHERE id = f.subject_id AND frozen_at IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM memory_feedback
+        WHERE fact_id = f.id AND verdict IN ('misled', 'stale') AND at >= f.approved_at)
+ORDER BY s.id LIMIT {most}
+""".replace("{most}", str(MOST))
+
 
 def drawn_in(project_id: int, now: datetime) -> list[int]:
     """Ids of the memories that were drawn and not looked at yet, the first drawn on top. One query off an index.
 
     One that an agent complained of is no new card any more: it comes as a complaint.
     """
-    against = Feedback.objects.filter(
-        fact=OuterRef("fact_id"),
-        verdict__in=[Verdict.MISLED, Verdict.STALE],
-        at__gte=OuterRef("fact__approved_at"),
-    )
-    found = Sample.objects.filter(project=project_id, drawn=True, verdict="", fact__in=Fact.objects.due_for_review(now))
-    return list(found.exclude(Exists(against)).order_by("pk").values_list("fact_id", flat=True)[:MOST])
+    return [row[0] for row in rows(*asked(project_id, now))]
+
+
+def asked(project_id: int, now: datetime) -> Statement:
+    """The statement behind `drawn_in`, to be read with others."""
+    return _DRAWN, {"project": project_id, "now": now}
 
 
 def woven(proposals: Iterable[One], drawn: Iterable[One]) -> Iterator[One]:

@@ -6,6 +6,7 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -223,6 +224,22 @@ def test_another_project_is_in_no_count(cast: Cast, now: datetime) -> None:
 @pytest.mark.parametrize(("number", "more", "said"), [(0, False, ""), (7, False, "7"), (10_000, True, "10,000+")])
 def test_a_count_stops_at_its_cap(number: int, more: bool, said: str) -> None:
     assert counts.words(number, more) == said
+
+
+def test_a_project_with_more_than_the_cap_is_not_counted_each_time(cast: Cast, now: datetime) -> None:
+    pk = cast.project.pk
+    assert counts.told([(pk, counts.CAP - 1, 9, 0)])[pk] == counts.Waiting(counts.CAP - 10, 0)
+    assert counts.asked([pk], now)[1]["capped"] == []
+    waits = counts.told([(pk, counts.CAP, 9, 3)])[pk]
+    assert (waits.is_capped, waits.but(40)) == (True, "9,000+")
+    proposals(cast, 3)
+    try:
+        with tenancy.project(pk):
+            assert counts.waiting([pk], now)[pk].is_capped, "it is remembered"
+    finally:
+        cache.clear()
+    with tenancy.project(pk):
+        assert counts.waiting([pk], now)[pk].total == 3
 
 
 def test_the_pile_asks_no_more_of_the_database_when_it_is_long(cast: Cast, django_assert_num_queries) -> None:
