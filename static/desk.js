@@ -20,6 +20,15 @@
     trouble.hidden = !words;
   };
 
+  /* What comes by itself after the card (`data-quiet`): it takes neither keys nor focus, and nobody waits for it. Noted when it
+     is asked for: once swapped, the element that asked is gone, and htmx names another one. */
+  const isQuiet = ({ detail: { ctx } }) => ctx?.quiet ?? false;
+
+  /* Of a card that was decided meanwhile nothing is missing. */
+  const wonder = ({ detail: { ctx } }) => {
+    if (ctx.target.isConnected) complain(trouble.dataset.figures);
+  };
+
   /* Words waiting in `data-announce` are said once. */
   const announce = () => {
     const piece = document.querySelector("[data-announce]");
@@ -76,6 +85,8 @@
   };
 
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    ctx.quiet = ctx.sourceElement.hasAttribute("data-quiet");
+    if (ctx.quiet) return;
     complain("");
     last = document.activeElement;
     busy += 1;
@@ -86,11 +97,13 @@
   });
 
   /* The answer is on the screen: keys count again, though htmx has yet to settle it. */
-  document.addEventListener("htmx:after:swap", () => {
-    if (busy === 1) root.removeAttribute("data-busy");
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (busy === 1 && !isQuiet(event)) root.removeAttribute("data-busy");
   });
 
-  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  document.addEventListener("htmx:finally:request", (event) => {
+    if (isQuiet(event)) return;
+    const { ctx } = event.detail;
     busy = Math.max(0, busy - 1);
     if (busy === 0) root.removeAttribute("data-busy");
     if (ctx.waiting) {
@@ -100,16 +113,24 @@
     if (document.activeElement === document.body && last?.isConnected) last.focus({ preventScroll: true });
   });
 
-  document.addEventListener("htmx:after:swap", land);
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (!isQuiet(event)) land();
+  });
 
-  document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
-    const status = ctx.response.status;
+  document.addEventListener("htmx:response:error", (event) => {
+    if (isQuiet(event)) {
+      wonder(event);
+      return;
+    }
+    const status = event.detail.ctx.response.status;
     if (status === 409 || status === 422) return;
     complain(trouble.dataset[{ 403: "forbidden", 404: "gone" }[status] ?? "failed"]);
   });
 
-  document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
-    if (ctx && !ctx.response) complain(trouble.dataset.silent);
+  document.addEventListener("htmx:error", (event) => {
+    const { ctx } = event.detail;
+    if (isQuiet(event)) wonder(event);
+    else if (ctx && !ctx.response) complain(trouble.dataset.silent);
   });
 
   /* Copying: `data-copy` names the element whose words are taken. Over plain HTTP there is no clipboard, so they are selected. */

@@ -85,7 +85,9 @@
   };
 
   document.addEventListener("keydown", press);
-  document.addEventListener("htmx:finally:request", () => setTimeout(() => {
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => setTimeout(() => {
+    /* What comes by itself after the card (static/desk.js) is no answer to a key. */
+    if (ctx?.quiet) return;
     const event = held;
     held = null;
     isComing = false;

@@ -12,7 +12,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from memory import reads, short_ids
 from memory.models import Evidence, Fact, Status
+from memory.prepared import fetch
 from memory.served import briefs_of, briefs_with
 from projects.models import Agent, Membership
 from review.cards import lifetime
@@ -29,13 +31,31 @@ from review.cards.served_value import unsaid
 from review.cards.similar import Similar, similar_to
 from review.cards.word_diff import diff
 
+# Live memories about the same subject that are shown; their number is told in full.
+KNOWN_SHOWN = 3
+
+
+_KNOWN = """
+SELECT id, text, count(*) OVER () FROM memory_fact
+WHERE project_id = %(project)s::bigint AND subject_id = %(subject)s::bigint AND status = 'approved'
+    AND (expires_at IS NULL OR expires_at > %(now)s::timestamptz) AND id <> ALL (%(but)s::bigint[])
+    AND NOT EXISTS (SELECT 1 FROM memory_standingpart
+        WHERE part_id = memory_fact.id AND standing_id = %(fact)s::bigint)
+ORDER BY times_seen DESC, id DESC LIMIT {most}
+""".replace("{most}", str(KNOWN_SHOWN))
+
 
 @dataclass(frozen=True)
 class Known:
     """A live memory about the same subject, and in how many briefs it was."""
 
-    fact: Fact
+    pk: int
+    text: str
     briefs: int
+
+    @property
+    def short_id(self) -> str:
+        return short_ids.encode(self.pk)
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,8 @@ class Card:
     cost: int = 0
     agents: tuple[Agent, ...] = field(default=())
     risk: Risk | None = None
+    # Whether the memory itself takes two people; `risk` may be that of the one it conflicts with.
+    takes_two: bool = False
     # Whether a risky card was opened: its quote is on the screen, and what was masked.
     is_opened: bool = False
     alike: Alike | None = None
@@ -161,9 +183,10 @@ def build(
     """The card of one memory, about twelve queries whatever it holds. `is_opened`: its reader opened the quote;
     `quotes`: with their sessions, where they are not the memory's own rows; `stays_shut`: a quote that was shut while
     it waited is still, whatever somebody decided."""
-    agents = tuple(membership.project.agents.filter(archived_at__isnull=True))
-    own = fact.evidence.select_related("observation__session__agent").order_by("pk")
-    evidence = list(own) if quotes is None else quotes
+    agents = tuple(reads.AGENTS.all(project=membership.project_id))
+    for agent in agents:
+        agent.project = membership.project
+    evidence = _quotes(fact, agents) if quotes is None else quotes
     proofs, more_proofs = proofs_of(evidence, proofs_shown)
     by_keys = list(Fact.objects.rivals_of(fact).select_related("approved_by")) if fact.approved_at is None else []
     by_key = by_keys[0] if by_keys else None
@@ -172,6 +195,7 @@ def build(
     # What somebody countersigned they answer for, whatever the quote says.
     missing = unsupported(fact, evidence, seen_beside(fact, proofs)) if fact.status == Status.PROPOSED else ()
     risk = risk_of(fact, evidence, agents) if stays_shut or fact.status == Status.PROPOSED else None
+    takes_two = fact.status == Status.PROPOSED and risk is not None and risk.needs_two
     if risk is None and kind == Kind.CONFLICT and fact.related is not None and fact.related.status == Status.PROPOSED:
         # To keep the other claim is to countersign it.
         risk = risk_of(fact.related, None, agents)
@@ -179,13 +203,7 @@ def build(
     stands_beside = beside(fact, kind, proofs, is_shut)
     old, new = diff(rival.text, fact.text) if rival else ([], [])
     own_cost = cost(fact)
-    known = (
-        Fact.objects.filter(project_id=fact.project_id, subject_id=fact.subject_id)
-        .live(now)
-        .exclude(pk__in=[fact.pk, rival.pk if rival else 0, fact.related_id or 0])
-        .exclude(part_of__standing=fact)
-        .order_by("-times_seen", "-pk")
-    )
+    known, known_count = _known(fact, rival, now)
     return Card(
         fact=fact,
         kind=kind,
@@ -195,8 +213,8 @@ def build(
         flags=tuple(flags_of(fact, proofs, () if is_shut else missing, risk, is_shut)[:MOST_FLAGS]),
         blocked=blocked_by(fact, proofs),
         more_proofs=more_proofs,
-        known=tuple(Known(one, briefs) for one, briefs in with_briefs(list(known[:3]))),
-        known_count=known.count(),
+        known=known,
+        known_count=known_count,
         unsaid=() if is_shut else tuple(visible(unsaid(fact))),
         rival=rival,
         replaces=replaced(by_keys),
@@ -208,6 +226,7 @@ def build(
         cost=own_cost,
         agents=agents,
         risk=risk,
+        takes_two=takes_two,
         is_opened=is_opened,
         alike=from_same_place(fact, proofs) if risk is not None else None,
         similar=similar_to(fact) if fact.status == Status.PROPOSED else None,
@@ -222,10 +241,30 @@ def replaced(rivals: Iterable[Fact]) -> str:
     return ",".join(sorted(f"{one.short_id}.{one.revision}" for one in rivals))
 
 
-def with_briefs(facts: list[Fact]) -> list[tuple[Fact, int]]:
-    """Each fact with the number of briefs it was in: one query for all."""
-    counts = briefs_of(facts[0].project_id, [fact.pk for fact in facts]) if facts else {}
-    return [(fact, counts[fact.pk]) for fact in facts]
+def _quotes(fact: Fact, agents: tuple[Agent, ...]) -> list[Evidence]:
+    """Its quotes with their observations and sessions; whose sessions these are is known mostly."""
+    rows = reads.QUOTES.all(fact=fact.pk)
+    by_id = {agent.pk: agent for agent in agents}
+    for row in rows:
+        session = row.observation.session if row.observation is not None else None
+        if session is not None and session.agent_id in by_id:
+            session.agent = by_id[session.agent_id]
+    if fact.proposed_by_agent_id in by_id:
+        fact.proposed_by_agent = by_id[fact.proposed_by_agent_id]
+    return rows
+
+
+def _known(fact: Fact, rival: Fact | None, now: datetime) -> tuple[tuple[Known, ...], int]:
+    """What else agents get about its subject: the commonest, each with its briefs, and how many there are. Two
+    queries."""
+    if fact.subject.frozen_at is not None:
+        return (), 0
+    but = [fact.pk, rival.pk if rival else 0, fact.related_id or 0]
+    named = {"project": fact.project_id, "subject": fact.subject_id, "now": now, "but": but}
+    named["fact"] = fact.pk
+    rows = fetch(Fact.objects.db, _KNOWN, named)
+    briefs = briefs_of(fact.project_id, [row[0] for row in rows])
+    return tuple(Known(pk, text, briefs[pk]) for pk, text, _count in rows), rows[0][2] if rows else 0
 
 
 def proposer(fact: Fact) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from memory import likeness
 from memory.models import Evidence, Fact, Relation, Status
 from memory.served import briefs_with
-from review.cards.kinds import ANSWERABLE
+from projects.prepared import Statement, run
 from review.cards.pieces import MASKED, Piece, masked, visible
 from review.cards.proof import proofs_of
 from review.cards.risk import Risk, risks_of
@@ -23,6 +23,18 @@ from review.cards.risk import Risk, risks_of
 MOST = 25
 # How long a chain is followed, and how wide.
 LINKS, LOOKED_AT = 12, 200
+# From the one end of a link or from the other; the subject, which may hold thousands, only chooses among these.
+_LINKED = """
+WITH near AS MATERIALIZED (
+    SELECT id, related_id, subject_id, status, relation FROM memory_fact WHERE id = ANY (%(chain)s::bigint[])
+    UNION
+    SELECT id, related_id, subject_id, status, relation FROM memory_fact WHERE related_id = ANY (%(chain)s::bigint[])
+)
+SELECT n.id, n.related_id FROM near n JOIN memory_fact r ON r.id = n.related_id
+WHERE n.subject_id = %(subject)s::bigint AND n.status = 'proposed' AND n.relation = '{same}'
+    AND r.status IN ('proposed', 'approved')
+LIMIT {most}
+""".replace("{same}", Relation.SAME_THING.value).replace("{most}", str(LOOKED_AT))
 SAYS_THE_SAME = (likeness.SAME, likeness.SAME_THING)
 
 
@@ -119,6 +131,15 @@ def cluster_of(fact: Fact, now: datetime) -> Cluster | None:
     )
 
 
+def asked(fact: Fact) -> Statement:
+    """What `cluster_of` asks first, to be asked ahead with others."""
+    return _linked({fact.pk}, fact)
+
+
+def _linked(chain: set[int], fact: Fact) -> Statement:
+    return _LINKED, {"chain": sorted(chain), "subject": fact.subject_id}
+
+
 def _chain(fact: Fact) -> set[int]:
     """The ids of all that hang together by "says nearly the same", this one included.
 
@@ -126,14 +147,8 @@ def _chain(fact: Fact) -> set[int]:
     """
     chain: set[int] = {fact.pk}
     for _round in range(LINKS):
-        found = Fact.objects.filter(
-            Q(pk__in=chain) | Q(related__in=chain),
-            subject=fact.subject_id,
-            status=Status.PROPOSED,
-            relation=Relation.SAME_THING,
-            related__status__in=ANSWERABLE,
-        ).values_list("pk", "related_id")[:LOOKED_AT]
-        grown = chain.union(*((one, other) for one, other in found if other is not None))
+        found = run(Fact.objects.db, *_linked(chain, fact))
+        grown = chain.union(*found)
         if grown == chain:
             break
         chain = grown

@@ -38,7 +38,8 @@ class Reader:
     """What one agent's brief would be after the decision. `tokens` counts more (or, below zero, fewer) than now.
 
     `state`: gets (the memory is in it), loses (it was, and would not be), told (neither, but something else of the
-    brief changes), blind (not in its scope), paused, no_room, own_value, behind (too many come before it).
+    brief changes), blind (not in its scope), paused, no_room, own_value, behind (too many come before it), awaited (its
+    briefs are not built yet).
     """
 
     agent: Agent
@@ -82,11 +83,13 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Impact:
-    """All answers to one card. `about` says whose briefs were built, where it is not the memory's own subject."""
+    """All answers to one card. `about` says whose briefs were built, where it is not the memory's own subject.
+    `is_awaited`: the figures come later."""
 
     outlooks: tuple[Outlook, ...] = ()
     about: str = ""
     budget: int = 0
+    is_awaited: bool = False
 
 
 @dataclass
@@ -112,6 +115,23 @@ class _Briefs:
 def of_card(fact: Fact, kind: Kind, agents: Iterable[Agent], labels: dict[str, str], now: datetime) -> Impact:
     """What each answer to this card means. `labels` names the answers of a conflict by their verbs."""
     return _impact(fact, _answers(fact, kind, labels), agents, now)
+
+
+def awaited(fact: Fact, kind: Kind, agents: Iterable[Agent], labels: dict[str, str]) -> Impact:
+    """The same lines without their figures, so that nothing moves when these come. No query."""
+    readers = [
+        Reader(agent, "awaited" if any(_reaches(one, agent) for one in _beside(fact)) else "blind") for agent in agents
+    ]
+    told = [one for one in readers if one.state == "awaited"][:MOST_READERS]
+    shown = (*told, *(one for one in readers if one.state == "blind"))
+    titles = [title for title, _step in _answers(fact, kind, labels)]
+    about = _newest_session() if fact.subject.entity_type == PROJECT else ""
+    return Impact(
+        tuple(Outlook(title, shown, more=len(readers) - len(shown)) for title in titles),
+        about,
+        fact.project.brief_budget_tokens,
+        is_awaited=True,
+    )
 
 
 def of_withdrawal(fact: Fact, agents: Iterable[Agent], now: datetime) -> Impact:
@@ -288,7 +308,11 @@ def _asked(fact: Fact, agents: list[Agent]) -> tuple[dict[int, list[tuple[str, s
         about = [(one.entity_type, one.entity_id) for one in session.subjects.all()]
         latest.setdefault(session.agent_id, about or own)
     asked = {agent.pk: latest.get(agent.pk, own) for agent in agents}
-    return asked, _("In the brief of each agent’s newest session.") if latest else ""
+    return asked, _newest_session() if latest else ""
+
+
+def _newest_session() -> str:
+    return _("In the brief of each agent’s newest session.")
 
 
 def _beside(fact: Fact) -> list[Fact]:

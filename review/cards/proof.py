@@ -12,9 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
-
-from memory import short_ids
+from memory import reads, short_ids
 from memory.models import Evidence, Observation, Session
 from review.cards.pieces import Piece, hidden_count, visible
 from review.cards.proof_lines import COMMANDS, TERMINAL_KINDS, folded, whole
@@ -142,19 +140,17 @@ def _sourceless(row: Evidence, verdict: str) -> Proof:
 
 def _of_session(evidence: list[Evidence]) -> Proof:
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    near = Q()
+    places: list[int] = []
     for row in evidence:
         assert row.observation is not None
         spans[row.observation.pk].append((row.start, row.end))
-        near |= Q(seq__gte=row.observation.seq - REACH, seq__lte=row.observation.seq + REACH)
+        places.append(row.observation.seq)
     first = evidence[0].observation
     assert first is not None
-    around = list(
-        Observation.objects.filter(near, session_id=first.session_id)
-        .exclude(Q(kind__in=NEVER_SHOWN) & ~Q(pk__in=spans))
-        .select_related("session__agent")
-        .order_by("seq", "pk")
-    )
+    around = [row for row in _around(first.session_id, places) if row.kind not in NEVER_SHOWN or row.pk in spans]
+    for turn in around:
+        # One session: joined, it would be read anew with each of its turns.
+        turn.session = first.session
     shown = _shown(around, spans)
     hits = [row for row in shown if row.pk in spans]
     asker = hits[0].session.asker()
@@ -172,6 +168,19 @@ def _of_session(evidence: list[Evidence]) -> Proof:
         page=_page(around, hits) if worst == Origin.WEB else "",
         asker=asker,
     )
+
+
+def _around(session_id: int, places: list[int]) -> list[Observation]:
+    """The turns of a session that lie near these places, in their order: one query for places that lie together."""
+    rows: dict[int, Observation] = {}
+    here = sorted(set(places))
+    while here:
+        together = [here.pop(0)]
+        while here and here[0] - together[-1] <= 2 * REACH:
+            together.append(here.pop(0))
+        named = {"session": session_id, "first": together[0] - REACH, "last": together[-1] + REACH}
+        rows |= {row.pk: row for row in reads.TURNS.all(**named)}
+    return list(rows.values())
 
 
 def _page(around: list[Observation], hits: list[Observation]) -> str:

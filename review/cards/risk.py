@@ -75,11 +75,18 @@ def risk_of(
     fact: Fact, evidence: Iterable[Evidence] | None = None, agents: Sequence[Agent] | None = None
 ) -> Risk | None:
     """Why this memory is risky, or None. `evidence` with its observations and the project's `agents` (those not
-    archived) are fetched where the caller does not have them: two queries."""
+    archived) are fetched where the caller does not have them: two queries, and one where the number of agents says
+    nothing of its type."""
     rows = list(_quoted([fact.pk]) if evidence is None else evidence)
-    count = fact.project.agents.filter(archived_at__isnull=True).count() if agents is None else len(agents)
+    count = len(agents) if agents is not None else _agent_count(fact)
     known = fact.related if fact.related_id is not None and crosses(fact, count) else None
     return _risk(fact, rows, count, known)
+
+
+def _agent_count(fact: Fact) -> int:
+    """How many agents there are, where `crosses` asks; else 0."""
+    is_asked = fact.type_row.own_agent_only and fact.everyone
+    return fact.project.agents.filter(archived_at__isnull=True).count() if is_asked else 0
 
 
 def risks_of(facts: Iterable[Fact]) -> dict[int, Risk]:

@@ -195,7 +195,7 @@ def merge_all(
             raise _Skipped(_("about another subject"))
         if is_flagged(fact, risk):
             raise _Skipped(_("flagged"))
-        if is_misquoted(fact):
+        if is_misquoted(fact.evidence.select_related("observation")):
             raise _Skipped(_("its quote is not in its source"))
         return fact.merge_into(other, membership.person, revision=revision, now=now, batch=batch)
 

@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
-from memory import short_ids
+from memory import reads, short_ids
 from memory.models import Fact, Session
 from projects.models import Membership, Role
 
@@ -60,19 +60,23 @@ def require(membership: Membership, role: str) -> None:
         raise PermissionDenied
 
 
-def find_fact(request: HttpRequest, short_id: str) -> tuple[Fact, Membership]:
-    """The memory behind a short id and the reader's membership in its project. Raises Http404 for anything else."""
+def find_fact(
+    request: HttpRequest, short_id: str, joined: tuple[str, ...] = ("proposed_by_agent", "proposed_by", "approved_by")
+) -> tuple[Fact, Membership]:
+    """The memory behind a short id and the reader's membership in its project. Raises Http404 for anything else.
+    `joined`: what of it is read at once beside its subject."""
     pk = short_ids.decode(short_id)
     if pk is None:
         raise Http404
-    found = (
-        Fact.objects.select_related("subject", "proposed_by_agent", "proposed_by", "approved_by", "project")
-        .filter(pk=pk)
-        .first()
-    )
+    if joined:
+        found = Fact.objects.select_related("subject", *joined).defer("search").filter(pk=pk).first()
+    else:
+        found = reads.FACT.first(fact=pk)
     if found is None:
         raise Http404
-    return found, membership_in(request, found.project_id)
+    membership = membership_in(request, found.project_id)
+    found.project = membership.project
+    return found, membership
 
 
 def find_session(request: HttpRequest, short_id: str) -> tuple[Session, Membership]:

@@ -42,7 +42,7 @@ def reject_alike(request: HttpRequest, short_id: str) -> HttpResponse:
     except (BadDecision, NotAllowed) as problem:
         words = str(problem)
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, None)
+        context = desk_context(membership, None, at_once=False)
         context["announce"] = _("%(what)s. U to undo.") % {"what": words}
         return render(request, "review/_desk.html", context)
     messages.info(request, f"{words}.")

@@ -45,7 +45,7 @@ def decide(request: HttpRequest, short_id: str) -> HttpResponse:
         template = "review/_desk.html" if request.htmx else "review/pile.html"  # type: ignore[attr-defined]
         return render(request, template, context, status=422)
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, None)
+        context = desk_context(membership, None, at_once=False)
         context["result"] = result.words
         left = _("%(count)d left. U to undo.") % {"count": context["pile"].waiting}
         context["announce"] = f"{result.words}. {left}"

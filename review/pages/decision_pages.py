@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,9 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from memory import reads, short_ids
 from memory.models import Decision, Fact, FactChanged, NotAllowed, Verb
 from projects.models import Membership, Role
+from projects.prepared import Statement, asked_ahead
 from review.deciding import decisions, undoing
+from review.deciding.answers import ANSWERS
+from review.deciding.decisions import COUNTERSIGNS
 from review.pages import drafts, forms, planted
 from review.pages.access import find_fact, membership_in, project_page, require
 from review.pages.desk_context import desk_context, is_on_top
@@ -38,8 +44,22 @@ PANEL_OF = {
 @require_POST
 @keeps_words
 def decide(request: HttpRequest, short_id: str) -> HttpResponse:
+    asked = _asked(short_ids.decode(short_id), request.POST.get("verb", ""))
+    with asked_ahead(Fact.objects.db, asked):
+        return _decide(request, short_id)
+
+
+def _asked(pk: int | None, verb: str) -> list[Statement]:
+    """The memory and, where it may be countersigned, its quotes: waited for once."""
+    if pk is None:
+        return []
+    quotes = [reads.QUOTES.asked(fact=pk)] if verb in COUNTERSIGNS else []
+    return [reads.FACT.asked(fact=pk), *quotes]
+
+
+def _decide(request: HttpRequest, short_id: str) -> HttpResponse:
     try:
-        fact, membership = find_fact(request, short_id)
+        fact, membership = find_fact(request, short_id, joined=())
     except Http404:
         # No memory has this id: perhaps a planted card has.
         if (told := planted.answered(request, short_id)) is not None:
@@ -67,7 +87,10 @@ def decide(request: HttpRequest, short_id: str) -> HttpResponse:
         return _go(request, reverse("review:fact", args=[fact.short_id]))
     stays = outcome.decision.verb in (Verb.EDIT, Verb.RESCOPE)
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, fact.pk if stays else None, opened=request.POST.get("opened") == "1")
+        opened = request.POST.get("opened") == "1"
+        # An answer about two memories may be several decisions; else this one is what U takes back.
+        last: dict[str, Any] = {} if request.POST.get("verb") in ANSWERS else {"last": outcome.decision}
+        context = desk_context(membership, fact.pk if stays else None, opened=opened, at_once=False, **last)
         context["announce"] = _announced(membership, outcome.words, context["pile"].waiting)
         return render(request, "review/_desk.html", context)
     target = reverse("review:pile", args=[membership.project.slug])
@@ -81,7 +104,7 @@ def undo_last(request: HttpRequest, membership: Membership) -> HttpResponse:
     last = undoing.last_of(membership.person, membership.project, timezone.now())
     if last is None:
         if request.htmx:  # type: ignore[attr-defined]
-            context = desk_context(membership, None)
+            context = desk_context(membership, None, at_once=False)
             context["announce"] = _("There is nothing to undo.")
             return render(request, "review/_desk.html", context)
         messages.info(request, _("There is nothing to undo."))
@@ -114,7 +137,7 @@ def _undo(request: HttpRequest, membership: Membership, decision: Decision) -> H
         messages.success(request, f"{outcome.words}.")
         return _go(request, reverse(BACK[request.POST["back"]], args=[membership.project.slug]))
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, outcome.fact.pk)
+        context = desk_context(membership, outcome.fact.pk, at_once=False)
         context["announce"] = f"{outcome.words}."
         return render(request, "review/_desk.html", context)
     return redirect(f"{reverse('review:pile', args=[membership.project.slug])}?card={outcome.fact.short_id}")

@@ -9,13 +9,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory import reads
 from memory.models import Fact, Status
 from memory.types import table
 from projects.models import Membership, Project
-from review.cards import card
-from review.cards.cluster import cluster_of
+from projects.prepared import Statement, asked_ahead
+from review.cards import card, cluster
+from review.cards.card import Card
+from review.cards.cluster import Cluster, cluster_of
 from review.cards.nearest import nearest
-from review.deciding import decisions, undoing
+from review.deciding import assigning, decisions, leases, undoing
 from review.deciding.decisions import DONE_WORDS
 from review.insights import own_pace
 from review.pages import drafts, forms, impact_pages, planted
@@ -36,26 +39,32 @@ def desk_context(
     kept: dict[str, str] | None = None,
     words: str = "",
     opened: bool = False,
+    at_once: bool = True,
     **extra: Any,
 ) -> dict[str, Any]:
     """What the desk shows: the pile line, the last decision, the card and its bar.
 
     `panel`: one of PANELS; `kept`: what was typed there before; `words`: what "same" looks for; `opened`: the quote of
-    the risky card `wanted` is shown.
+    the risky card `wanted` is shown. `at_once`: what each answer does to briefs comes with a card where that is cheap;
+    else the page asks for it when the card is there (an answer to htmx, which brings a card in place of another one).
     """
     now = timezone.now()
     project, person = membership.project, membership.person
     today = Pile.of(project, person, now, wanted)
     plant, today = planted.on_desk(membership, today, wanted, now)
-    last = undoing.last_of(person, project, now)
+    last = extra["last"] if "last" in extra else undoing.last_of(person, project, now)
     shown = plant.fact if plant else today.card
     opened = opened and shown is not None and shown.pk == wanted
-    cluster = cluster_of(shown, now) if shown and not panel and not plant else None
-    # Of near-duplicates that all wait, the one that is kept is what the card is about.
-    front = cluster.kept if cluster and not cluster.is_live else shown
-    view = card.build(front, membership, now, is_opened=opened) if front and not plant else None
-    if plant:
-        view = plant.card(membership, now, opened)
+    with asked_ahead(Fact.objects.db, _asked(shown, membership, now) if shown and not plant else []):
+        view, alike = _card(membership, shown, plant, panel, opened, now)
+        front = view.fact if view else None
+        # Of near-duplicates another one may be kept than the one that lies on top.
+        takes_two = view.takes_two if view and today.card and view.fact.pk == today.card.pk else None
+        if plant and view:
+            company = plant.together(view, membership, panel)
+        else:
+            company = together(today.card, membership, panel, now, takes_two)
+        at_it = own_pace.minutes_at_it(person, project.pk, now) if view and membership.can_review else 0
     return {
         "section": "review",
         "pile": today,
@@ -63,21 +72,47 @@ def desk_context(
         "last": last,
         "last_words": DONE_WORDS.get(last.verb, _("Decided")) if last else "",
         "card": view,
-        **(plant.impact(view, now) if plant and view else impact_pages.beside_card(view, now) if view else {}),
+        **(impact_pages.beside_card(view, now, at_once, plant) if view else {}),
         "here": _address(project, front, opened),
         "proposed_when": desk.ago(front.first_seen_at, now) if front else "",
-        **({"cluster": cluster, "unticked": (), "reasons": decisions.REASONS} if cluster else {}),
+        **({"cluster": alike, "unticked": (), "reasons": decisions.REASONS} if alike else {}),
         **({} if view else done_context(membership, today, now)),
         **_panel(membership, shown, panel, kept, words, now, plant),
-        **(plant.together(view, membership, panel) if plant and view else together(today.card, membership, panel, now)),
+        **company,
         "plant": plant,
-        "at_it": own_pace.minutes_at_it(person, project.pk, now) if view and membership.can_review else 0,
+        "at_it": at_it,
         "can_review": membership.can_review,
         "project": project,
         "membership": membership,
         "now": now,
         **extra,
     }
+
+
+def _card(
+    membership: Membership, shown: Fact | None, plant: planted.Planted | None, panel: str, opened: bool, now: datetime
+) -> tuple[Card | None, Cluster | None]:
+    """The card on top, and the near-duplicates that it stands for."""
+    if plant:
+        return plant.card(membership, now, opened), None
+    if shown is None:
+        return None, None
+    alike = cluster_of(shown, now) if not panel else None
+    # Of near-duplicates that all wait, the one that is kept is what the card is about.
+    front = alike.kept if alike and not alike.is_live else shown
+    return card.build(front, membership, now, is_opened=opened), alike
+
+
+def _asked(fact: Fact, membership: Membership, now: datetime) -> list[Statement]:
+    """What a card reads of a memory, whatever it turns out to be: waited for once."""
+    return [
+        cluster.asked(fact),
+        reads.QUOTES.asked(fact=fact.pk),
+        reads.AGENTS.asked(project=membership.project_id),
+        leases.asked(fact, now),
+        assigning.asked(fact),
+        own_pace.asked(membership.person, membership.project_id, now),
+    ]
 
 
 def _address(project: Project, fact: Fact | None, opened: bool) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from memory import spending
 from memory.types import type_of
-from projects.models import Membership, Person
+from projects.models import Membership, Person, Project
 from review.deciding.policy import Policy
 from review.pages import drafts, pauses
 from review.piles.pile import left_today
@@ -36,7 +36,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "project": membership.project if membership else None,
         "projects": [row.project for row in memberships],
         "waiting_count": 0,
-        "paused": pauses.strip(memberships, membership),
+        "paused": SimpleLazyObject(lambda: pauses.strip(memberships, membership)),
         "here_again": pauses.here_again(request),
         "capped": "",
         "ended_rules": [],
@@ -44,12 +44,16 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
     if membership:
         project = membership.project
-        # Counted only where the bar is drawn, and the desk has it already.
+        # Asked for only where the frame is drawn around a page; the number the desk has already.
         context["waiting_count"] = SimpleLazyObject(lambda: left_today(membership, timezone.now()))
-        if since := spending.capped_since(project, timezone.now()):
-            context["capped"] = _("Today’s tokens were used up at %(since)s: the local reader took over.") % {
-                "since": hour(since)
-            }
+        context["capped"] = SimpleLazyObject(lambda: _capped(project))
         if membership.is_owner:
             context["ended_rules"] = [type_of(name, project.types).words for name in Policy.of(project).ended]
     return context
+
+
+def _capped(project: Project) -> str:
+    since = spending.capped_since(project, timezone.now())
+    if since is None:
+        return ""
+    return _("Today’s tokens were used up at %(since)s: the local reader took over.") % {"since": hour(since)}

@@ -15,13 +15,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
 from memory import rendering, short_ids
 from memory.models import Decision, Evidence, Fact, Session, Status, Verb
 from projects.models import Membership
-from review.cards import card, impact, impact_masked
+from review.cards import card, impact_masked
 from review.cards.card import Card
 from review.cards.impact import Impact
 from review.cards.proof import ON_CARD
@@ -49,7 +48,7 @@ class Planted:
     def card(self, membership: Membership, now: datetime, is_opened: bool, proofs_shown: int = ON_CARD) -> Card:
         view = card.build(self.fact, membership, now, proofs_shown, is_opened=is_opened, quotes=self.quotes)
         # What it was made from would give the answer away.
-        known = tuple(one for one in view.known if one.fact.pk != self.source.pk)
+        known = tuple(one for one in view.known if one.pk != self.source.pk)
         alike = view.alike
         if alike is not None:
             shown = tuple(self.others(alike.shown))
@@ -59,12 +58,6 @@ class Planted:
     def others(self, facts: Iterable[Fact]) -> list[Fact]:
         """Without the memory that it was made from."""
         return [fact for fact in facts if fact.pk != self.source.pk]
-
-    def impact(self, view: Card, now: datetime) -> dict[str, Any]:
-        """As `impact_pages.beside_card` of a proposal: with the card where that is cheap, else asked for after it."""
-        address = reverse("review:impact", args=[self.fact.short_id])
-        is_light = impact.is_light(self.fact, view.kind, view.agents, view.known_count)
-        return {"impact": self.figures(view.agents, now) if is_light else None, "impact_url": address}
 
     def figures(self, agents: Iterable[Any], now: datetime) -> Impact:
         return impact_masked.of_new(self.source, agents, now)
@@ -206,7 +199,9 @@ def tell(request: HttpRequest, membership: Membership, said: tuple[str, bool]) -
     told, is_right = said
     if request.htmx:  # type: ignore[attr-defined]
         # The last real decision is not what U would be pressed for now.
-        context = desk_context(membership, None, told=told, told_right=is_right, announce=told, last=None)
+        context = desk_context(
+            membership, None, at_once=False, told=told, told_right=is_right, announce=told, last=None
+        )
         return render(request, "review/_desk.html", context)
     messages.info(request, told)
     return redirect("review:pile", membership.project.slug)

@@ -10,10 +10,13 @@ from projects.models import Membership
 from review.deciding import assigning, leases, second_person
 
 
-def together(fact: Fact | None, membership: Membership, panel: str, now: datetime) -> dict[str, Any]:
+def together(
+    fact: Fact | None, membership: Membership, panel: str, now: datetime, takes_two: bool | None = None
+) -> dict[str, Any]:
     """Notes that this reader is on the card, where they can decide it; `on_it` is the other one who is already.
 
-    `people` are those it can be put before, in that panel. At most seven queries, and one write where it changes hands.
+    `people` are those it can be put before, in that panel; `takes_two` as second_person.of takes it. Two statements
+    where nobody else has to do with the card, one of them a write where it changes hands.
     """
     if fact is None:
         if membership.can_review:
@@ -28,7 +31,7 @@ def together(fact: Fact | None, membership: Membership, panel: str, now: datetim
     found: dict[str, Any] = {
         "on_it": on_it,
         "put_before": assigning.of(fact, now),
-        "two": second_person.of(fact, membership),
+        "two": second_person.of(fact, membership, takes_two),
     }
     if panel == "before":
         found["people"] = second_person.others_who_review(membership.project, membership.person)

@@ -154,7 +154,7 @@ def take_back(request: HttpRequest, short_id: str) -> HttpResponse:
 
 def _next(request: HttpRequest, membership: Membership, words: str, wanted: Fact | None) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
-        context = desk_context(membership, wanted.pk if wanted else None)
+        context = desk_context(membership, wanted.pk if wanted else None, at_once=False)
         return render(request, "review/_desk.html", {**context, "announce": words, "said": words})
     messages.success(request, words)
     target = reverse("review:pile", args=[membership.project.slug])

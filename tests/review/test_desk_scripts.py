@@ -26,6 +26,10 @@ def card(number: int, announce: str = "") -> str:
 <form hx-post="/decide" {SWAP} hx-nonce="n1"><button data-key="a">Approve <kbd></kbd></button></form></article>"""
 
 
+AWAITED = """<div id="impact" aria-busy="true" data-quiet hx-get="/figures" hx-trigger="load" hx-swap="outerHTML"
+hx-nonce="n1">…</div></article>"""
+
+
 PAGE = f"""<!doctype html><html lang="en" class="" data-theme="light"><head><meta charset="utf-8"><title>Desk</title>
 <link rel="stylesheet" href="/vendor/basecoat.css"><link rel="stylesheet" href="/app.css">
 <script src="/theme.js"></script>
@@ -42,6 +46,7 @@ PAGE = f"""<!doctype html><html lang="en" class="" data-theme="light"><head><met
 <button id="save" data-key="$mod+Enter">Save</button><button id="batch" data-key="Shift+A">Approve 7</button>
 <button id="shut" data-key="s" disabled>Later</button><button id="gone" data-key="u" hidden>Undo</button>
 <button id="conflict" hx-post="/conflict" {SWAP} hx-nonce="n1">Conflict</button>
+<button id="awaits" hx-post="/awaits" {SWAP} hx-nonce="n1">Figures later</button>
 <button id="broken" hx-post="/broken" {SWAP} hx-nonce="n1">Broken</button>
 <button id="injected" hx-post="/decide" {SWAP}>Injected</button>
 <button id="frame" data-key="w">Frame</button><button id="panel" data-key="w">Panel</button>
@@ -74,6 +79,13 @@ class Desk:
             self.decided += 1
             body = card(self.decided, announce="Approved. 4 left. U to undo.")
             route.fulfill(body=body, content_type="text/html", headers=headers)
+        elif path == "awaits":
+            # Each answer has a nonce of its own; that of the page, in an answer, would be somebody's guess.
+            fresh = {"Content-Security-Policy": POLICY.replace("n1", "n2")}
+            body = card(50).replace("</article>", AWAITED).replace("n1", "n2")
+            route.fulfill(body=body, content_type="text/html", headers=fresh)
+        elif path == "figures":
+            self.held.append(route)
         elif path == "conflict":
             body = card(90, announce="Ana was first.")
             route.fulfill(status=409, body=body, content_type="text/html", headers=headers)
@@ -91,6 +103,12 @@ class Desk:
             is_off = any(cookie["value"] == "off" for cookie in self.page.context.cookies() if cookie["name"] == "keys")
             body = PAGE.replace('class=""', 'class="keys-off"') if is_off else PAGE
             route.fulfill(body=body, content_type="text/html", headers=headers)
+
+    def figures(self, status: int = 200) -> None:
+        """The figures beside the card arrive."""
+        headers = {"Content-Security-Policy": POLICY}
+        body = '<div id="impact">+31 tokens</div>'
+        self.held.pop(0).fulfill(status=status, body=body, content_type="text/html", headers=headers)
 
     def pressed(self) -> Any:
         return self.page.evaluate("pressed.splice(0)")
@@ -276,6 +294,35 @@ def test_a_conflict_is_shown_and_a_broken_server_is_said(desk: Desk) -> None:
     desk.page.locator("#broken").click()
     expect(desk.page.locator("#trouble")).to_have_text("Nicht gezählt: kaputt")
     expect(desk.page.locator("h1")).to_have_text("Card 90")
+
+
+def test_figures_that_come_later_take_neither_keys_nor_focus(desk: Desk) -> None:
+    with desk.page.expect_request(HOME + "figures"):
+        desk.page.locator("#awaits").click()
+    desk.focus_is_on("h1")
+    expect(desk.page.locator("html[data-busy]")).to_have_count(0)
+    desk.page.keyboard.press("w")
+    assert desk.pressed() == ["panel"], "on their way they hold no key up"
+    desk.page.evaluate("document.activeElement.blur()")
+    desk.figures()
+    expect(desk.page.locator("#impact")).to_have_text("+31 tokens")
+    expect(desk.page.locator(".over")).to_have_count(0)
+    assert desk.page.evaluate("document.activeElement === document.body")
+
+
+def test_figures_that_do_not_come_are_said_of_the_card_in_front_alone(desk: Desk) -> None:
+    with desk.page.expect_request(HOME + "figures"):
+        desk.page.locator("#awaits").click()
+    desk.page.keyboard.press("a")
+    expect(desk.page.locator("h1")).to_have_text("Card 1")
+    with desk.page.expect_response(HOME + "figures"):
+        desk.figures(500)
+    with desk.page.expect_request(HOME + "figures"):
+        desk.page.locator("#awaits").click()
+    expect(desk.page.locator("#trouble")).to_be_hidden()
+    desk.figures(500)
+    expect(desk.page.locator("#trouble")).to_contain_text("could not be worked out")
+    expect(desk.page.locator("h1")).to_have_text("Card 50")
 
 
 def test_markup_without_the_nonce_does_nothing(desk: Desk) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memory import brief
+from memory import brief, short_ids
 from memory.models import Decision, Fact, Status
 from projects import tenancy
 from projects.models import Membership, Person, Project
@@ -201,6 +202,36 @@ def test_it_looks_like_any_card_and_its_panels_open(busy: Cast, monkeypatch: pyt
         opened = client.get(f"/p/shop/review?card={_short(item)}&panel={panel}", headers=HTMX)
         assert opened.status_code == 200, panel
         assert f'id="fact-{_short(item)}"' in opened.content.decode(), panel
+
+
+def test_its_figures_come_as_those_of_any_card(busy: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in(busy.rita)
+    with tenancy.project(busy.project.pk):
+        waiting = [found(busy, number, now=timezone.now()) for number in (60, 61, 62)]
+    blocks = []
+    for fact, is_planted in ((waiting[0], False), (waiting[1], True)):
+        if is_planted:
+            make_due(busy, busy.rita, monkeypatch)
+        sent = {"verb": "approve", "revision": fact.revision}
+        page = client.post(f"/facts/{fact.short_id}/decisions", sent, headers=HTMX).content.decode()
+        block = page.split('id="impact"')[1].split("</div>")[0]
+        address = re.search(r'hx-get="(/facts/([\w-]+)/impact)"', block)
+        assert address is not None
+        with tenancy.project(busy.project.pk):
+            assert Fact.objects.filter(pk=short_ids.decode(address[2])).exists() != is_planted
+        figures = client.get(address[1], headers=HTMX)
+        assert re.search(r"\+\d+ tokens", figures.content.decode())
+        blocks.append(without_nonce(block.replace(address[2], "")))
+        last = address[1]
+    assert blocks[0] == blocks[1], "nothing tells which one it is"
+    assert signed_in(busy.sam).get(last).status_code == 404
+    assert "+" in client.get(last).content.decode(), "without JavaScript a page"
+    client.post(last.replace("impact", "decisions"), {"verb": "approve", "revision": 1})
+    assert client.get(last).status_code == 404, "once it was answered"
+
+
+def without_nonce(block: str) -> str:
+    return re.sub(r'hx-nonce="[^"]*"', "", block)
 
 
 @pytest.mark.parametrize("htmx", [True, False])

@@ -16,6 +16,7 @@ from projects.models import Agent, Person, Project
 from review.cards import impact
 from review.cards.impact import Impact, Reader
 from review.cards.kinds import Kind
+from review.models import Sample
 from tests import factories
 from tests.factories import Cast, approved, proposal
 
@@ -184,6 +185,45 @@ def test_the_desk_shows_the_figures_and_the_link_works_without_javascript(cast: 
     fragment = client.get(f"/facts/{fact.short_id}/impact", headers={"HX-Request": "true"}).content.decode()
     assert "<!doctype html>" not in fragment
     assert re.search(r"\+\d+ tokens", fragment)
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_after_a_decision_the_card_comes_first_and_its_figures_in_the_same_lines(
+    cast: Cast, now: datetime, is_drawn: bool
+) -> None:
+    with tenancy.project(cast.project.pk):
+        first = proposal(cast.project, quote=factories.observation(factories.session(cast.support), "Write to me."))
+        second = proposal(
+            cast.project,
+            "Deploys on Tuesdays.",
+            key="choice:day",
+            everyone=False,
+            agent_ids=[cast.support.pk],
+            quote=factories.observation(factories.session(cast.support, "call-2"), "On Tuesdays."),
+        )
+        if is_drawn:
+            came_on_arrival(cast, second, now)
+    client = signed_in(cast.rita)
+    sent = {"verb": "approve", "revision": first.revision}
+    page = client.post(f"/facts/{first.short_id}/decisions", sent, headers={"HX-Request": "true"}).content.decode()
+    block = page.split('id="impact"')[1].split("<section><h2", 2)[1]
+    element = page.split('id="impact"')[1].split(">")[0]
+    assert 'aria-busy="true"' in element
+    assert f'hx-get="/facts/{second.short_id}/impact"' in element
+    assert ("If you approve" in block, block.count("being worked out"), block.count("does not see it")) == (True, 1, 2)
+    fragment = client.get(f"/facts/{second.short_id}/impact", headers={"HX-Request": "true"}).content.decode()
+    assert "aria-busy" not in fragment
+    assert (fragment.count("<li>"), fragment.count("does not see it")) == (block.count("<li>"), 2)
+    assert re.search(r"\+\d+ tokens", fragment)
+    # Where no script asks for them, they are there.
+    alone = client.get("/p/shop/review").content.decode()
+    assert re.search(r"\+\d+ tokens", alone.split('id="impact"')[1])
+
+
+def came_on_arrival(cast: Cast, fact: Fact, now: datetime) -> None:
+    """As a rule lets it in and has it looked at: to a reviewer it is a new card like any other."""
+    Fact.objects.filter(pk=fact.pk).update(status="approved", approved_at=now, review_due_at=now)
+    Sample.objects.create(project=cast.project, fact=fact, type=fact.type, rule_since=now, drawn=True, at=now)
 
 
 def test_where_many_briefs_would_be_built_the_card_does_not_wait_for_them(  # type: ignore[no-untyped-def]
