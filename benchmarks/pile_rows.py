@@ -58,6 +58,11 @@ _STEPS = (
     FROM generate_series(1, %(proposals)s) i JOIN a_subject t ON t.n = i %% %(subjects)s""",
     """CREATE TEMP TABLE a_proposal AS SELECT row_number() OVER (ORDER BY id) - 1 AS n, id, subject_id FROM memory_fact
     WHERE project_id = %(project)s AND status = 'proposed'""",
+    # A proposal has its vector from the day it came; which one makes no difference here.
+    """INSERT INTO memory_factembedding (project_id, fact_id, model, precision, text_sha256, vector)
+    SELECT %(project)s, f.id, %(model)s, %(precision)s, encode(sha256(convert_to(f.text, 'UTF8')), 'hex'), v.one
+    FROM memory_fact f JOIN a_proposal p ON p.id = f.id
+    CROSS JOIN (SELECT array_fill(0.051::real, ARRAY[384])::halfvec AS one) v""",
     """INSERT INTO memory_evidence (project_id, fact_id, observation_id, start, "end", quote, before, after, sha256,
         checked_at)
     SELECT %(project)s, p.id, o.id, 0, 40, substr(o.text, 1, 40), '', '',
@@ -105,6 +110,8 @@ def write(project: int, agent: int, person: int, size: Size) -> None:
     """Writes the rows of one project, as their owner."""
     from django.db import connections
 
+    from memory import embeddings
+
     subjects = max(10, size.proposals // PROPOSALS_OF_A_SUBJECT)
     sessions = size.observations // OBSERVATIONS_OF_A_SESSION
     named = {
@@ -118,6 +125,8 @@ def write(project: int, agent: int, person: int, size: Size) -> None:
         "proposals": size.proposals,
         "live": max(100, size.proposals // 5),
         "briefs": size.briefs,
+        "model": embeddings.MODEL_ID,
+        "precision": embeddings.PRECISION,
     }
     with connections["owner"].cursor() as cursor:
         for step in _STEPS:
