@@ -118,15 +118,9 @@ def briefs_of(project_id: int, fact_ids: Iterable[int]) -> dict[int, int]:
     return dict.fromkeys(ids, 0) | dict(found)
 
 
-def lately_of(project_id: int, fact_ids: Iterable[int], now: datetime) -> dict[int, float]:
-    """Fact id → how often it was served lately: each brief counts half after 14 days. One query."""
-    ids = list(fact_ids)
-    found = run(FactServed.objects.db, *lately_asked(project_id, ids, now)) if ids else ()
-    return dict.fromkeys(ids, 0.0) | dict(found)
-
-
 def lately_asked(project_id: int, fact_ids: Iterable[int], now: datetime) -> Statement:
-    """The statement behind `lately_of`, to be read with others; what was not served is left out."""
+    """How often each of these was served lately, each brief counting half after 14 days: rows of a fact's id and that
+    number; what was not served is left out."""
     named = {"project": project_id, "facts": sorted(fact_ids), "now": now, "half_life": HALF_LIFE.total_seconds()}
     return _LATELY_OF.replace("{tail}", _TAIL), named
 

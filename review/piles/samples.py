@@ -15,7 +15,6 @@ from django.db.models import F
 from memory.models import Fact, Feedback, Status, Verdict
 from projects.prepared import Statement
 from review.deciding import sampling
-from review.piles.reading import rows
 
 # One of them behind so many proposals, as long as there are any.
 EVERY = 3
@@ -36,16 +35,11 @@ ORDER BY s.id LIMIT {most}
 """.replace("{most}", str(MOST))
 
 
-def drawn_in(project_id: int, now: datetime) -> list[int]:
-    """Ids of the memories that were drawn and not looked at yet, the first drawn on top. One query off an index.
+def asked(project_id: int, now: datetime) -> Statement:
+    """The ids of the memories that were drawn and not looked at yet, the first drawn on top: a row each, off an index.
 
     One that an agent complained of is no new card any more: it comes as a complaint.
     """
-    return [row[0] for row in rows(*asked(project_id, now))]
-
-
-def asked(project_id: int, now: datetime) -> Statement:
-    """The statement behind `drawn_in`, to be read with others."""
     return _DRAWN, {"project": project_id, "now": now}
 
 

@@ -13,6 +13,7 @@ from memory.models import BriefServed, Fact, FactServed, ServedThrough, Session,
 from memory.proposals import propose
 from memory.reconciliation import Cited, place
 from memory.worth import WAITING, Rates, Signals, worth
+from projects.prepared import run
 from tests import factories
 from tests.factories import Cast
 
@@ -160,7 +161,7 @@ def test_a_tally_counts_each_brief_once_and_what_came_later_where_it_is_asked(ca
         brief(cast, [fact], now)
         assert served.briefs_with(fact) == 4
         assert served.told_since(cast.project.pk, [fact.pk], now - timedelta(days=1)) == {fact.pk: {cast.support.pk}}
-        assert 4.9 < served.lately_of(cast.project.pk, [fact.pk], now)[fact.pk] <= 5.0
+        assert 4.9 < dict(run("default", *served.lately_asked(cast.project.pk, [fact.pk], now)))[fact.pk] <= 5.0
     served.tally(now)
     served.tally(now)
     with tenancy.project(cast.project.pk):

@@ -16,6 +16,7 @@ from review.models import Sample
 from review.notices import gathering
 from review.piles import samples
 from review.piles.pile import Pile
+from review.piles.reading import rows
 from tests.factories import Cast
 from tests.review.arriving import found, rule_for
 from tests.review.test_desk import HTMX, decide, signed_in
@@ -147,7 +148,7 @@ def test_one_that_an_agent_complained_of_comes_as_a_complaint(cast: Cast, drawn:
         Feedback.objects.create(
             project=cast.project, fact=drawn, agent=cast.coder, verdict="misled", at=now, said_on=now.date()
         )
-        assert samples.drawn_in(cast.project.pk, now) == []
+        assert rows(*samples.asked(cast.project.pk, now)) == []
         assert Pile.of(cast.project, cast.rita, now + timedelta(seconds=1)).left == (drawn.pk,)
     page = signed_in(cast.rita).get(f"/p/shop/review?card={drawn.short_id}").content.decode()
     assert "Complaint" in page
@@ -164,9 +165,9 @@ def test_one_that_was_put_off_or_ended_does_not_lie_there(cast: Cast, drawn: Fac
     with tenancy.project(cast.project.pk):
         for change in ({"put_off_until": now + timedelta(days=1)}, {"expires_at": now - timedelta(days=1)}):
             Fact.objects.filter(pk=drawn.pk).update(**change)
-            assert samples.drawn_in(cast.project.pk, now) == []
+            assert rows(*samples.asked(cast.project.pk, now)) == []
             Fact.objects.filter(pk=drawn.pk).update(put_off_until=None, expires_at=None)
-        assert samples.drawn_in(cast.project.pk, now) == [drawn.pk]
+        assert rows(*samples.asked(cast.project.pk, now)) == [(drawn.pk,)]
 
 
 def test_a_masked_memory_is_a_copy(cast: Cast, drawn: Fact) -> None:
