@@ -81,7 +81,8 @@ class Row(NamedTuple):
     helped_count: int
 
 
-# With it: what this agent was told before. A fact that holds for it again is no longer withdrawn, noted or not.
+# With it: what this agent was told before, in the order of its index: by the id alone, an agent that was told nothing
+# yet would have every brief of the others read. A fact that holds for it again is no longer withdrawn, noted or not.
 _CONTEXT = """
 WITH run AS (
     SELECT (SELECT id FROM memory_session WHERE agent_id = %(agent)s::bigint AND external_id = %(session)s) AS id,
@@ -97,9 +98,11 @@ SELECT run.paused_at, run.archived_at, run.all_paused_at, run.version, run.deplo
             f.status = 'approved' AND (f.expires_at IS NULL OR f.expires_at > %(now)s::timestamptz)
             AND (f.everyone OR f.agent_ids @> ARRAY[%(agent)s::bigint]))
         ORDER BY r.at DESC, r.id DESC),
-    (SELECT fact_ids FROM memory_briefserved WHERE agent_id = %(agent)s::bigint
-        AND session_id IS NOT DISTINCT FROM run.id AND at >= %(since)s::timestamptz AND NOT paused
-        ORDER BY id DESC LIMIT 1),
+    CASE WHEN run.id IS NULL THEN (SELECT fact_ids FROM memory_briefserved WHERE agent_id = %(agent)s::bigint
+        AND session_id IS NULL AND at >= %(since)s::timestamptz AND NOT paused
+        ORDER BY session_id, id DESC LIMIT 1)
+    ELSE (SELECT fact_ids FROM memory_briefserved WHERE agent_id = %(agent)s::bigint
+        AND session_id = run.id AND at >= %(since)s::timestamptz AND NOT paused ORDER BY id DESC LIMIT 1) END,
     s.id, s.entity_type, s.entity_id, s.lookup_hmac
 FROM run LEFT JOIN memory_subject s ON s.project_id = %(project)s::bigint AND (
     s.lookup_hmac = ANY (%(named)s::text[])

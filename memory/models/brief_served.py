@@ -13,7 +13,7 @@ class BriefServed(models.Model):
     """Who received what: one row per brief. Its task is personal data with a short life; the row is kept 90 days."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
-    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="briefs")
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="briefs", db_index=False)
     session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, related_name="briefs")
     subject_ids = ArrayField(models.BigIntegerField(), default=list)
     etag = models.CharField(max_length=64)
@@ -33,6 +33,8 @@ class BriefServed(models.Model):
         ordering = ["-pk"]
         indexes = [
             models.Index(fields=["project", "-id"], name="brief_by_project"),
+            # What an agent was told last, in this session or in none: each brief asks, of a new session too.
+            models.Index(fields=["agent", "session", "-id"], name="brief_told_last"),
             # Rows come in the order of time: a few pages of summary find the last day's.
             BrinIndex(fields=["at"], name="brief_by_time"),
         ]
