@@ -38,7 +38,8 @@ PAGE = f"""<!doctype html><html lang="en" class="" data-theme="light"><head><met
 <script src="/vendor/htmx.js" nonce="n1"></script><script src="/vendor/hx-csp.js" nonce="n1"></script>
 <script src="/vendor/tinykeys.js" defer></script><script src="/keys.js" defer></script>
 <script src="/desk.js" defer></script></head><body hx-headers:inherited='{{"X-CSRFToken": "t1"}}' hx-nonce="n1">
-<p id="say" role="status"></p><p id="trouble" role="alert" data-forbidden="Nicht gezählt: Rolle"
+<p id="say" role="status"></p><p id="trouble" role="alert" data-figures="Nicht berechnet"
+ data-forbidden="Nicht gezählt: Rolle"
  data-gone="Nicht gezählt: fort" data-failed="Nicht gezählt: kaputt" data-silent="Nicht gezählt: stumm" hidden></p>
 <main id="main">{card(0)}</main>
 <textarea id="words"></textarea><input type="search" id="find" data-key="/" data-key-label="Find">
@@ -321,7 +322,7 @@ def test_figures_that_do_not_come_are_said_of_the_card_in_front_alone(desk: Desk
         desk.page.locator("#awaits").click()
     expect(desk.page.locator("#trouble")).to_be_hidden()
     desk.figures(500)
-    expect(desk.page.locator("#trouble")).to_contain_text("could not be worked out")
+    expect(desk.page.locator("#trouble")).to_have_text("Nicht berechnet")
     expect(desk.page.locator("h1")).to_have_text("Card 50")
 
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0014_find_frozen_subjects'),
+        ('memory', '0015_two_people_are_two'),
         ('projects', '0005_row_level_security_of_configs'),
     ]
 
