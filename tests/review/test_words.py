@@ -129,7 +129,7 @@ def test_every_word_that_a_script_takes_from_the_page_is_there() -> None:
     page = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
     script = (ROOT / "static" / "desk.js").read_text(encoding="utf-8")
     named = set(re.findall(r"(?:say|trouble)\.dataset\.(\w+)", script)) | {"forbidden", "gone", "failed"}
-    assert named == {"copied", "selected", "silent", "forbidden", "gone", "failed"}
+    assert named == {"copied", "selected", "silent", "figures", "forbidden", "gone", "failed"}
     for name in named:
         assert re.search(rf'data-{name}="{{% translate "[^"]+" %}}"', page), name
 
