@@ -137,6 +137,8 @@ SIZES: tuple[ViewportSize, ...] = ({"width": 1280, "height": 800}, {"width": 390
 # The order in which a page is looked at: each step changes one thing.
 ORDER: tuple[tuple[Literal["light", "dark"], tuple[ViewportSize, ...]], ...] = (("light", SIZES), ("dark", SIZES[::-1]))
 HAS_THEME = {"light": re.compile(r"^\s*js\s*$"), "dark": re.compile(r"\bdark\b")}
+# So many tests share the pages, so that none of them comes near its limit of time on a busy machine.
+PARTS = 4
 # Pixels from the top where the bar at the foot of a card begins, at 800.
 BAR = 743
 
@@ -162,11 +164,12 @@ def faults(page: Page, name: str) -> list[str]:
     return found
 
 
-def test_every_page_is_whole_and_readable(house: House) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_page_is_whole_and_readable(house: House, part: int) -> None:
     """Each page is loaded once, as a person sees it who follows the system: it is made narrow, and then dark."""
     page = house.browser_of("rita", theme="system")
     found: list[str] = []
-    for name, address in addresses(house).items():
+    for name, address in list(addresses(house).items())[part::PARTS]:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(SIZES[0])
         answer = page.goto(house.home + address)
