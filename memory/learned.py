@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,17 +83,7 @@ def subject_for(about: str, session: Session, mentioned: str = "") -> Subject:
 
 def findings_of(learned: Learned) -> list[dict[str, Any]]:
     """What the classifier sees in the sentence (with spans), and in key, value and quotes (their kinds only)."""
-    found = [{**finding.as_dict(), "in": "text"} for finding in privacy.clean_text(learned.text).findings]
-    beside = [("value", f"{learned.key} {json.dumps(learned.value, ensure_ascii=False, default=str)}")]
-    beside += [("quote", cited.quote) for cited in learned.cited]
-    seen = {row["category"] for row in found}
-    for origin, text in beside:
-        for finding in privacy.clean_text(text).findings:
-            if finding.category not in seen:
-                seen.add(finding.category)
-                # Its span belongs to another text than the sentence: an empty one marks nothing.
-                found.append({**finding.as_dict(), "start": 0, "end": 0, "in": origin})
-    return found
+    return privacy.of_statement(learned.text, learned.key, learned.value, [cited.quote for cited in learned.cited])
 
 
 def is_for_one_agent(learned: Learned, findings: list[dict[str, Any]], types: Overrides) -> bool:

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest, Least
 
-from memory import rendering
+from memory import privacy, rendering
 from memory.models.fact_of_two import SAID_YES_TO
 from memory.models.fact_on_arrival import FactOnArrival
 from memory.models.fact_row import MAX_TEXT, FactChanged, NotAllowed
@@ -244,6 +244,9 @@ class Fact(FactOnArrival):
             edits.setdefault("key", f"{name}:{self.key.removeprefix(f'{before}:')}")
             if len(edits["key"]) > MAX_KEY:
                 raise NotAllowed(f"Its key would have more than {MAX_KEY} characters with that type.")
+        if edits.keys() & {"text", "value"}:
+            says = (edits.get("text", self.text), edits.get("key", self.key), edits.get("value", self.value))
+            edits["findings"] = privacy.of_statement(*says, self.evidence.values_list("quote", flat=True))
         if "expires_at" in edits:
             edits["ends_by_type"] = False
         elif self.ends_by_type:

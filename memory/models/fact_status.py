@@ -37,6 +37,7 @@ MOVABLE = (
     "key",
     "value",
     "text",
+    "findings",
     "nature",
     "use",
     "everyone",

@@ -15,6 +15,7 @@ from memory.privacy.cleaning import (
 )
 from memory.privacy.findings import CATEGORIES, Finding, findings_from, mask, worst_category
 from memory.privacy.invisible import holds_invisible, is_invisible, without_invisible
+from memory.privacy.statements import of_statement
 from memory.privacy.structured import CleanJson, clean_json
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "holds_invisible",
     "is_invisible",
     "mask",
+    "of_statement",
     "without_invisible",
     "worst_category",
 ]
