@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from projects import audit
-from projects.models import Agent, ApiKey, Person, Project
+from projects.models import Agent, ApiKey, Membership, Person, Project
 
 
 class AgentExists(Exception):
@@ -16,6 +16,10 @@ class AgentExists(Exception):
 
 class IssuedAlready(Exception):
     """A key was issued since the form was opened: most likely by this very form, sent twice."""
+
+
+class HolderLeft(Exception):
+    """Whoever was to hold the key is no member of the project: they left, or were taken out, a moment ago."""
 
 
 def create(project: Project, slug: str, *, by: Person, now: datetime) -> Agent:
@@ -88,8 +92,13 @@ def issue(
     now: datetime,
 ) -> tuple[ApiKey, str]:
     """A new key and its secret, shown once. Raises IssuedAlready when `after` is not the project's newest key any
-    more: a page that is reloaded, or a button pressed twice, must not leave a second key that nobody knows of."""
+    more: a page that is reloaded, or a button pressed twice, must not leave a second key that nobody knows of.
+
+    Raises HolderLeft: the keys of somebody who leaves end with that, and none may come after it."""
     project = Project.objects.select_for_update().get(pk=agent.project_id)
+    both = {holder.pk, by.pk}
+    if Membership.objects.filter(project=project, person__in=both).count() < len(both):
+        raise HolderLeft
     if newest_key(project) != after:
         raise IssuedAlready
     key, secret = ApiKey.objects.issue(agent, holder, permissions, lifetime, now)

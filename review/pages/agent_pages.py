@@ -30,6 +30,7 @@ ISSUED_ALREADY = later(
     "A key was issued since this page was opened, so none was issued now. If that was you and you have lost it, "
     "revoke it below and issue another."
 )
+HOLDER_LEFT = later("This person is not in the project any more, so no key was issued.")
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,10 @@ def issue(request: HttpRequest, membership: Membership) -> HttpResponse:
         )
     except steps.IssuedAlready:
         return _page(request, membership, 409, problem=ISSUED_ALREADY)
+    except steps.HolderLeft:
+        if holder.pk == membership.person_id:
+            raise Http404 from None
+        return _page(request, membership, 409, problem=HOLDER_LEFT)
     return _page(request, membership, issued=show_once(request, key, secret, holder))
 
 

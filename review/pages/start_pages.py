@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Min, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -41,15 +41,11 @@ def start(request: HttpRequest, membership: Membership) -> HttpResponse:
     except steps.AgentExists:
         form.add_error("slug", _("This agent is there already. Its keys stand under Agents and keys."))
         return _page(request, membership, form, status=422)
-    key, secret = steps.issue(
-        agent,
-        membership.person,
-        PERMISSIONS,
-        FIRST_KEY_LIVES,
-        after=steps.newest_key(membership.project),
-        by=membership.person,
-        now=now,
-    )
+    person, newest = membership.person, steps.newest_key(membership.project)
+    try:
+        key, secret = steps.issue(agent, person, PERMISSIONS, FIRST_KEY_LIVES, after=newest, by=person, now=now)
+    except steps.HolderLeft:
+        raise Http404 from None
     return _page(request, membership, form, issued=show_once(request, key, secret, membership.person))
 
 
