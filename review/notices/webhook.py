@@ -31,6 +31,7 @@ TEST_SECONDS = 4.0
 LOOK_UP_SECONDS = 3.0
 MOST_LOOK_UPS = 8
 AGENT = "Countersign"
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _look_ups = threading.BoundedSemaphore(MOST_LOOK_UPS)
 
@@ -185,6 +186,9 @@ def _is_public(address: str) -> bool:
     number = ipaddress.ip_address(address.partition("%")[0])
     inner: ipaddress.IPv4Address | None = None
     if isinstance(number, ipaddress.IPv6Address):
+        # Nothing else of the sixth version is routed: site-local networks and old ways to pack a number do not count.
+        if number not in _GLOBAL_UNICAST and number not in _NAT64 and number.ipv4_mapped is None:
+            return False
         inner = number.ipv4_mapped or number.sixtofour or (number.teredo[1] if number.teredo else None)
         if number in _NAT64:
             inner = ipaddress.IPv4Address(int(number) & 0xFFFFFFFF)

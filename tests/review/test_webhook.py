@@ -187,6 +187,9 @@ def test_nobody_there_is_a_fault_in_words(cast: Cast, settings: Any) -> None:
         "::ffff:127.0.0.1",
         "64:ff9b::7f00:1",
         "2002:7f00:1::",
+        "fec0::1",
+        "::7f00:1",
+        "64:ff9b:1::7f00:1",
     ],
 )
 def test_no_private_network_is_knocked_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
