@@ -124,7 +124,7 @@ def _quoted(ids: list[int]):  # type: ignore[no-untyped-def]
 def _risk(fact: Fact, evidence: list[Evidence], agent_count: int, known: Fact | None) -> Risk | None:
     origin = origin_of(fact, evidence)
     if origin == Origin.PERSON:
-        return None
+        return _of_marked(fact, evidence)
     reasons = []
     order = order_of(fact, evidence) if origin in FOREIGN else ""
     if order:
@@ -136,6 +136,13 @@ def _risk(fact: Fact, evidence: list[Evidence], agent_count: int, known: Fact | 
     if crosses(fact, agent_count) and not _reached_already(fact, known):
         reasons.append("crosses")
     return Risk(tuple(reasons), origin, order, categories, bool(evidence)) if reasons else None
+
+
+def _of_marked(fact: Fact, evidence: list[Evidence]) -> Risk | None:
+    """What a person wrote is theirs; but words that they marked in what a page or a tool said are still its words."""
+    behind = _least_trusted(evidence)
+    order = order_of(fact, evidence) if behind in FOREIGN else ""
+    return Risk(("instruction",), behind, order, (), True) if behind is not None and order else None
 
 
 def crosses(fact: Fact, agent_count: int) -> bool:
@@ -174,10 +181,14 @@ def origin_of(fact: Fact, evidence: Iterable[Evidence]) -> Origin:
     """Where it comes from: of several quotes, the least trusted."""
     if fact.source == "manual" and fact.proposed_by_id is not None:
         return Origin.PERSON
+    behind = _least_trusted(evidence)
+    return behind or (Origin.IMPORT if fact.source == "import" else Origin.AGENT)
+
+
+def _least_trusted(evidence: Iterable[Evidence]) -> Origin | None:
+    """Where these quotes come from, the least trusted of several; None without any."""
     found = {Origin.UNKNOWN if row.observation is None else origin(row.observation) for row in evidence}
-    if not found:
-        return Origin.IMPORT if fact.source == "import" else Origin.AGENT
-    return next(one for one in LEAST_TRUSTED if one in found)
+    return next((one for one in LEAST_TRUSTED if one in found), None)
 
 
 def origin(observation: Observation) -> Origin:

@@ -102,8 +102,9 @@ def decide(
         refuse_unread(fact, bool(form.get("opened")) or is_old, found)
         if "replaces" in form and not is_old:
             refuse_unseen(fact, form["replaces"], edits if verb == "approve" else {}, now)
-        if found.needs_two:
-            first = second_person.first_yes(fact, person, revision, now, edits if verb == "approve" else {})
+        changed = edits if verb == "approve" else {}
+        if found.needs_two or second_person.is_order_with(fact, changed):
+            first = second_person.first_yes(fact, person, revision, now, changed)
     if first is not None:
         decision, words = first, _("First yes: a second person decides")
     elif verb in ANSWERS:

@@ -110,7 +110,8 @@ def remember(
     if marked is not None:
         _cite(fact, marked, now)
     if membership.can_review:
-        return decisions.decide(membership, fact, "approve", fact.revision, {}, now)
+        # Whoever marked words in a turn has read them there.
+        return decisions.decide(membership, fact, "approve", fact.revision, {"opened": marked is not None}, now)
     audit.record(
         "fact.propose",
         membership.person,

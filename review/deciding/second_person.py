@@ -5,6 +5,7 @@ A person who was fooled once is not asked twice; somebody else reads the same wo
 
 from __future__ import annotations
 
+import copy
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,8 +31,22 @@ class SecondPerson:
 
 def is_needed(fact: Fact) -> bool:
     """Whether a waiting proposal takes two people. At most two queries."""
-    if fact.status != Status.PROPOSED:
+    return fact.status == Status.PROPOSED and _is_order(fact)
+
+
+def is_order_with(fact: Fact, edits: dict[str, Any]) -> bool:
+    """Whether a memory from a tool or the web would read like an instruction with these words. Two queries, none where
+    no word is another one."""
+    words = {name: edits[name] for name in ("text", "value", "key") if name in edits}
+    if not words:
         return False
+    looks = copy.copy(fact)
+    for name, value in words.items():
+        setattr(looks, name, value)
+    return _is_order(looks)
+
+
+def _is_order(fact: Fact) -> bool:
     risk = risk_of(fact)
     return risk is not None and risk.needs_two
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from memory.models import Fact, FactChanged, NotAllowed
+from memory.models import Fact, FactChanged, NotAllowed, Status
 from projects.models import Role
 from review.cards import history
-from review.deciding import decisions
+from review.deciding import decisions, second_person
 from review.deciding.decisions import BadDecision
 from review.pages import forms
 from review.pages.access import find_fact, require
@@ -49,7 +49,12 @@ def _asked(fact: Fact, version: str, what: str) -> tuple[str, dict[str, Any]]:
     if state is None or what not in history.FIELDS:
         raise BadDecision(_("There is no such version of this memory."))
     if what == history.TEXT:
-        return "edit", {"text": state.get("text", "")}
+        words = {"text": state.get("text", "")}
+        if fact.is_current and state.get("status") != Status.APPROVED and second_person.is_order_with(fact, words):
+            raise BadDecision(
+                _("This wording reads like an instruction and was never approved. Two people decide such words.")
+            )
+        return "edit", words
     if what == history.END:
         end = state.get("expires_at")
         return "edit", {"expires_at": datetime.fromisoformat(end) if end else None}

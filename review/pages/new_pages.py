@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from memory import proposals, short_ids
-from memory.models import BadSubject, FactChanged, NotAllowed, Observation, Session, Subject
+from memory.models import BadSubject, FactChanged, NotAllowed, Observation, Session, Subject, Verb
 from memory.models.subject import split
 from memory.types import FactType, table
 from projects.models import Agent, Membership, Role
@@ -166,13 +166,19 @@ def _written(
         form.add_error(None, str(problem))
     else:
         drafts.drop_form(request)
-        is_live = outcome.fact.is_current
-        messages.success(
-            request,
-            _("Countersigned. Agents get it with their next brief.") if is_live else _("Proposed. A reviewer decides."),
-        )
+        messages.success(request, _what_became(outcome))
         return redirect("review:fact", outcome.fact.short_id)
     return None
+
+
+def _what_became(outcome: decisions.Outcome) -> str:
+    if outcome.fact.is_current:
+        return _("Countersigned. Agents get it with their next brief.")
+    if outcome.decision.verb == Verb.FIRST_YES:
+        return _(
+            "It reads like an instruction, and no person said it: yours is the first yes, a second person decides."
+        )
+    return _("Proposed. A reviewer decides.")
 
 
 def _remember(membership: Membership, data: dict[str, Any], marked: remembering.Marked | None) -> decisions.Outcome:
