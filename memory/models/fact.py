@@ -384,6 +384,8 @@ class Fact(FactOnArrival):
                 fields["piled_at"] = None if person is None else now
             self._leave(decision)
             self._apply({**fields, "status": to})
+            if to == Status.APPROVED and "status" in decision.before and self.subject.frozen_at:
+                raise NotAllowed("This subject is frozen while a privacy request runs. It can be undone afterwards.")
             if to == Status.APPROVED and type(self).objects.rivals_of(self).exists():
                 raise NotAllowed("Another value was approved since. Withdraw that one first, then undo this.")
             return self._move(Verb.UNDO, person, now, to=to, undoes=decision, batch=batch, backwards=True, **fields)

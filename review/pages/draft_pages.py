@@ -85,10 +85,12 @@ def too_old(request: HttpRequest) -> tuple[bool, str]:
 
 def came_from(request: HttpRequest) -> str:
     """The page this was sent from, as htmx or the browser says it; else the start."""
-    if request.htmx:  # type: ignore[attr-defined]
-        return request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
     here, said = request.build_absolute_uri("/"), request.META.get("HTTP_REFERER", "")
-    return "/" + said[len(here) :] if said.startswith(here) else "/"
+    target = said[len(here) :] if said.startswith(here) else ""
+    if request.htmx:  # type: ignore[attr-defined]
+        target = request.htmx.current_url_abs_path or ""  # type: ignore[attr-defined]
+    # Two slashes at the beginning would be the name of another machine.
+    return "/" + target.lstrip("/\\")
 
 
 def sent_to_sign_in(request: HttpRequest, back: str) -> HttpResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.db import connections
@@ -13,9 +14,10 @@ from django.utils import timezone
 
 from memory.models import Decision, Fact, FactChanged, Status, Subject
 from memory.models.fact import NotAllowed
-from projects import people, tenancy
-from projects.models import Invitation, Membership, Role
+from projects import agents, people, tenancy
+from projects.models import ApiKey, Invitation, Membership, Role
 from review.deciding import undoing
+from review.pages import agent_pages
 from tests import factories
 from tests.factories import Cast
 from tests.review.test_desk import signed_in
@@ -170,3 +172,68 @@ def test_two_invitations_at_once_wait_for_each_other(cast: Cast) -> None:
         people.invite(cast.project, "new@example.com", Role.VIEWER, by=cast.olga, now=timezone.now())
     locks = [row["sql"] for row in queries if "FOR UPDATE" in row["sql"]]
     assert [sql for sql in locks if '"projects_project"' in sql]
+
+
+def test_no_key_comes_after_its_holder_was_taken_out(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request of somebody who is removed while it is on its way: their keys ended, and none is made after that."""
+    form = agent_pages._key_form(member(cast), agent=cast.support).initial
+    sent = {"agent": cast.support.pk, "permissions": ["brief"], "lifetime": "90", "after": form["after"]}
+    known = ApiKey.objects.count()
+
+    def in_between(membership: Membership, data: Any = None, agent: Any = None) -> Any:
+        built = original(membership, data, agent)
+        if data is not None:
+            Membership.objects.filter(person=membership.person).delete()
+        return built
+
+    original = agent_pages._key_form
+    assert signed_in(cast.rita).post("/p/shop/keys", sent).status_code == 200
+    assert ApiKey.objects.count() == known + 1
+    monkeypatch.setattr(agent_pages, "_key_form", in_between)
+    sent["after"] = ApiKey.objects.order_by("-pk")[0].pk
+    assert signed_in(cast.rita).post("/p/shop/keys", sent).status_code == 404
+    assert ApiKey.objects.count() == known + 1
+
+
+def test_an_owner_issues_none_to_somebody_who_left(cast: Cast) -> None:
+    Membership.objects.filter(person=cast.vera).delete()
+    with pytest.raises(agents.HolderLeft):
+        agents.issue(
+            cast.support,
+            cast.vera,
+            ("brief",),
+            None,
+            after=agents.newest_key(cast.project),
+            by=cast.olga,
+            now=timezone.now(),
+        )
+
+
+def test_nothing_comes_back_into_use_by_undo_while_its_subject_is_frozen(cast: Cast) -> None:
+    fact = factories.approved(cast.project, cast.rita, "Lives in Rome.", key="customer_fact:city")
+    gone = fact.remove(cast.rita, revision=fact.revision, now=timezone.now())
+    Subject.objects.update(frozen_at=timezone.now())
+    answer = signed_in(cast.rita).post(f"/decisions/{gone.pk}/undo")
+    assert answer.status_code == 422
+    assert "frozen while a privacy request runs" in answer.content.decode()
+    assert Fact.objects.get().status == Status.REMOVED
+    Subject.objects.update(frozen_at=None)
+    assert signed_in(cast.rita).post(f"/decisions/{gone.pk}/undo").status_code == 302
+    assert Fact.objects.get().status == Status.APPROVED
+
+
+@pytest.mark.parametrize("path", ["//evil.example/x", "///evil.example", "/\\evil.example"])
+@pytest.mark.parametrize("htmx", [False, True])
+def test_no_form_leads_back_to_another_machine(cast: Cast, path: str, htmx: bool) -> None:
+    fact = factories.proposal(cast.project)
+    here = f"http://testserver{path}"
+    headers = {"HX-Request": "true", "HX-Current-URL": here} if htmx else {"Referer": here}
+    answer = Client().post(f"/facts/{fact.short_id}/decisions", {"verb": "approve"}, headers=headers)
+    target = unquote(answer.headers.get("HX-Redirect") or answer.headers["Location"])
+    assert "next=//" not in target
+    assert "next=/\\" not in target
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(cast.rita, backend="allauth.account.auth_backends.AuthenticationBackend")
+    answer = client.post(f"/facts/{fact.short_id}/decisions", {"verb": "approve"}, headers=headers)
+    assert 'href="//' not in answer.content.decode()
+    assert not unquote(answer.headers.get("HX-Redirect", "/")).startswith(("//", "/\\"))
