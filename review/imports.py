@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memory.models import Decision, Fact, FactChanged, NotAllowed, Session, Status
+from memory.models import Decision, Fact, FactChanged, NotAllowed, Session, Status, Subject
 from memory.types import type_of
 from projects import audit
 from projects.models import Person
@@ -17,6 +17,7 @@ from projects.words import later
 from review.cards.flags import SENTENCE_LIMIT
 from review.cards.risk import Risk, risks_of
 from review.cards.served_value import unsaid
+from review.cards.suspect import is_suspect
 from review.deciding.consequences import follow
 from review.deciding.decisions import BadDecision, refuse_untrue
 from review.deciding.undoing import act_on_many
@@ -26,11 +27,14 @@ ONE_BY_ONE = {
     "related": later("stands against something known"),
     "two": "takes two people",
     "flagged": "holds personal data",
+    "crosses": later("goes to more agents than its type is for"),
+    "rival": later("would replace another"),
+    "suspect": later("is to be looked at twice"),
     "one_by_one": later("is of a type that is reviewed one by one"),
     "unsaid": later("holds more than its sentence says"),
     "long": later("is longer than a sentence"),
     "unfit": later("cannot be approved as it stands"),
-    "moved": "was decided meanwhile",
+    "moved": later("was decided or changed meanwhile"),
 }
 
 
@@ -74,17 +78,21 @@ def lines_of(session: Session) -> list[Line]:
     return [Line(fact, _why_not_together(fact, risks.get(fact.pk))) for fact in found.values()]
 
 
-def approve_together(session: Session, person: Person, chosen: set[int], now: datetime) -> Approved:
-    """Approves the chosen proposals of an import in one batch, which one undo takes back.
+@transaction.atomic
+def approve_together(session: Session, person: Person, chosen: dict[int, int], now: datetime) -> Approved:
+    """Approves the chosen proposals of an import, each at the revision that was seen, in one batch with one undo.
 
-    What has to be looked at by itself is left, and counted; so is what somebody else decided meanwhile.
+    What has to be looked at by itself is left, and counted; so is what somebody else decided or changed meanwhile.
     """
     batch, left, count = act_on_many(), Counter[str](), 0
     last: Decision | None = None
-    for line in lines_of(session):
-        if line.fact.pk not in chosen:
-            continue
-        why = line.why
+    lines = [line for line in lines_of(session) if line.fact.pk in chosen]
+    # In one order before the first: two acts on many never wait for each other in a circle.
+    Subject.objects.hold({line.fact.subject_id for line in lines})
+    for line in lines:
+        why = "moved" if line.fact.revision != chosen[line.fact.pk] else line.why
+        if not why and Fact.objects.rivals_of(line.fact).exists():
+            why = "rival"
         if not why:
             try:
                 with transaction.atomic():
@@ -118,6 +126,10 @@ def _why_not_together(fact: Fact, risk: Risk | None) -> str:
         return "two"
     if fact.findings:
         return "flagged"
+    if risk is not None:
+        return "crosses"
+    if is_suspect(fact):
+        return "suspect"
     if type_of(fact.type, fact.project.types).one_by_one and fact.type != "note":
         return "one_by_one"
     if unsaid(fact):

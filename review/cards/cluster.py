@@ -18,6 +18,7 @@ from projects.prepared import Statement, run
 from review.cards.pieces import MASKED, Piece, masked, visible
 from review.cards.proof import proofs_of
 from review.cards.risk import Risk, risks_of
+from review.cards.suspect import is_suspect
 
 # Lines that one card shows. What is beyond makes a card of its own when these are decided.
 MOST = 25
@@ -204,6 +205,6 @@ def _out(fact: Fact, evidence: list[Evidence], risk: Risk | None) -> str:
     """Why this one is decided on its own card, or ""."""
     if any(row.verdict() == "mismatch" for row in evidence):
         return _("its quote is not in its source")
-    if risk is not None or fact.findings:
+    if risk is not None or fact.findings or is_suspect(fact):
         return _("flagged")
     return ""

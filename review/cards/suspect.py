@@ -40,6 +40,17 @@ def suspects(fact: Fact, proofs: tuple[Proof, ...], risk: Risk | None) -> list[F
     return flags
 
 
+def is_suspect(fact: Fact) -> bool:
+    """Whether its words try to be more than they look: an order that no person wrote, disguised letters, encoded text.
+
+    Such a memory is for its own card, wherever it comes from. No query.
+    """
+    own = f"{fact.text}\n{unsaid(fact)}\n{fact.key}"
+    if suspicions.lookalikes_in(own) or suspicions.blobs_in(own):
+        return True
+    return fact.source != "manual" and bool(order_of(fact, ()))
+
+
 def new_hosts(fact: Fact, text: str) -> list[str]:
     """The hosts in the text that no approved memory of this project names."""
     approved = Fact.objects.filter(project_id=fact.project_id, status=Status.APPROVED).exclude(pk=fact.pk)

@@ -21,6 +21,8 @@ from projects import audit, tenancy
 from projects.models import Agent, Membership, Person, Project, Role
 from review.cards.flags import SENTENCE_LIMIT, unsupported
 from review.cards.risk import order_of, risk_of
+from review.cards.served_value import unsaid
+from review.cards.suspect import is_suspect
 from review.deciding import policy as policies
 from review.deciding import sampling
 from review.deciding.consequences import follow
@@ -131,8 +133,11 @@ def why_not(fact: Fact, evidence: Sequence[Evidence], agents: Sequence[Agent]) -
         return _("Somebody said it once, and nothing else speaks for it.")
     if risk_of(fact, evidence, agents) is not None or order_of(fact, evidence):
         return _("It reads like an instruction, or goes too far.")
-    if suspicions.lookalikes_in(fact.text) or suspicions.blobs_in(fact.text) or suspicions.hosts_in(fact.text):
+    # Agents get its key and its value as well as its sentence.
+    if is_suspect(fact) or suspicions.hosts_in(f"{fact.text}\n{fact.key}"):
         return _("It holds something that is not what it looks like, or names a host.")
+    if unsaid(fact):
+        return _("It holds more than its sentence says.")
     if len(fact.text) > SENTENCE_LIMIT or unsupported(fact, list(evidence)):
         return _("Its sentence says more than its quotes.")
     return ""

@@ -21,6 +21,7 @@ from projects import audit
 from projects.models import Membership
 from review.cards.kinds import ANSWERABLE
 from review.cards.risk import Risk, risks_of
+from review.cards.suspect import is_suspect
 from review.deciding import sampling
 from review.deciding.consequences import follow_batch
 from review.deciding.decisions import REASON_WORDS, BadDecision, is_misquoted, refuse_untrue
@@ -296,7 +297,7 @@ def _in_the_way_of_approval(fact: Fact, risk: Risk | None, opened: bool, asked: 
 
 def is_flagged(fact: Fact, risk: Risk | None) -> bool:
     """Whether a person should read it by itself before it reaches anybody (or anybody more)."""
-    return risk is not None or bool(fact.findings)
+    return risk is not None or bool(fact.findings) or is_suspect(fact)
 
 
 def _by_now(fact: Fact) -> str:

@@ -21,7 +21,7 @@ from review.cards.pieces import has_hidden
 from review.deciding import leases, sampling, second_person
 from review.deciding.answers import ANSWERS, same_as
 from review.deciding.consequences import follow
-from review.deciding.reading import read, refuse_unread, refuse_unseen
+from review.deciding.reading import read, refuse_a_third, refuse_unread, refuse_unseen
 
 # Number, code, words: the digit that a reviewer types after X.
 REASONS: tuple[tuple[str, str, str], ...] = (
@@ -115,6 +115,7 @@ def decide(
             if found.needs_two:
                 second_person.refuse_beside(fact.related, person)
             refuse_unread(fact.related, bool(form.get("opened")), found)
+            refuse_a_third(fact.related)
         decision = answer(fact, person, revision, form.get("beside", 0), now)
     elif verb == "same_as":
         other, seen = form.get("other", 0), form.get("other_revision", 0)

@@ -57,3 +57,10 @@ def refuse_unseen(fact: Fact, seen: str, edits: dict[str, Any], now: datetime) -
         raise NotAllowed(
             _("It would replace another memory that was not on your screen. Look at that one first, then decide again.")
         )
+
+
+def refuse_a_third(known: Fact) -> None:
+    """Before a waiting proposal is approved along with another card. Raises NotAllowed where it would take the place of
+    a live value, which no part of that card shows. One query."""
+    if known.status == Status.PROPOSED and Fact.objects.rivals_of(known).exists():
+        raise NotAllowed(_("The other memory would replace a third one. Decide it on its own card first."))

@@ -6,6 +6,7 @@ newest memory then) and a moment. What somebody decided since is left and named.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -43,7 +44,7 @@ def decide(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = request.POST
     back = f"{reverse('review:memory', args=[membership.project.slug])}?{memory_filters.kept(request).urlencode()}"
     try:
-        items, rest = _all_shown(request, membership, now) if form.get("all") else (_ticked(form), 0)
+        items, rest = _all_shown(request, membership, now) if form.get("all") else (ticked(form.getlist("tick")), 0)
         if not items:
             raise BadDecision(_("Tick at least one memory."))
         result = _act(membership, form, items, now)
@@ -82,9 +83,10 @@ def _act(membership: Membership, form: QueryDict, items: batches.Items, now: dat
     raise BadDecision(_("Choose what to do with them."))
 
 
-def _ticked(form: QueryDict) -> batches.Items:
+def ticked(sent: Sequence[str]) -> batches.Items:
+    """(memory, the revision that was seen) of each tick, `f-….3`; what is no such pair is passed over."""
     items = {}
-    for written in form.getlist("tick"):
+    for written in sent:
         short_id, _dot, revision = written.partition(".")
         pk = short_ids.decode(short_id)
         if pk is not None and revision.isascii() and revision.isdigit() and len(revision) < 9:
@@ -99,20 +101,20 @@ def _all_shown(request: HttpRequest, membership: Membership, now: datetime) -> t
     fence = form.get("fence", "")
     if shown_at is None or not (fence.isascii() and fence.isdigit() and len(fence) < 19):
         raise BadDecision(_("This form is incomplete. Reload the page and decide again."))
-    found = memory_filters.viewed(request, membership, now).filter(pk__lte=int(fence)).order_by("-pk")
-    rows = list(found.values_list("pk", "revision")[: COUNT_CAP + 1])
+    # What the clock or an agent brought into the view since was not on the page either.
+    found = memory_filters.viewed(request, membership, min(shown_at, now)).filter(pk__lte=int(fence)).order_by("-pk")
+    rows = list(found.values_list("pk", "revision", "last_seen_at")[: COUNT_CAP + 1])
     if len(rows) > COUNT_CAP:
         raise BadDecision(
             _("More than %(most)s are in this view. Narrow it by a filter, or tick what you mean.")
             % {"most": f"{COUNT_CAP:,}"}
         )
-    now_first = rows[:CAP]
+    now_first = [(pk, revision) for pk, revision, _seen in rows[:CAP]]
     # Whoever was faster is named: no memory has the revision 0.
-    moved = set(
-        Decision.objects.filter(fact__in=[pk for pk, _revision in now_first], at__gt=shown_at).values_list(
-            "fact_id", flat=True
-        )
-    )
+    since = Decision.objects.filter(fact__in=[pk for pk, _revision in now_first], at__gt=shown_at)
+    moved = set(since.values_list("fact_id", flat=True))
+    if request.GET.get("seen"):
+        moved |= {pk for pk, _revision, seen_at in rows[:CAP] if seen_at > shown_at}
     return [(pk, 0 if pk in moved else revision) for pk, revision in now_first], len(rows) - len(now_first)
 
 

@@ -62,6 +62,7 @@ def views(now: datetime) -> tuple[View, ...]:
         verdict__in=[Verdict.MISLED, Verdict.STALE],
         # What a rule let in nobody has confirmed.
         at__gte=Coalesce(OuterRef("confirmed_at"), OuterRef("approved_at")),
+        at__lte=now,
     )
     week = Q(status=Status.APPROVED, expires_at__gt=now, expires_at__lte=now + THIS_WEEK)
     return (

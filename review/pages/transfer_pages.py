@@ -22,6 +22,7 @@ from projects.models import Membership, Role
 from projects.words import later
 from review import imports
 from review.pages.access import membership_in, project_page
+from review.pages.memory_bulk import ticked
 from review.pages.memory_filters import viewed
 
 LARGEST_UPLOAD = 2_000_000
@@ -145,7 +146,7 @@ def imported(request: HttpRequest, short_id: str) -> HttpResponse:
         if not membership.can_review:
             messages.error(request, _("Deciding needs the role of a reviewer."))
             return redirect("review:imported", short_id)
-        chosen = {short_ids.decode(one) or 0 for one in request.POST.getlist("fact")}
+        chosen = dict(ticked(request.POST.getlist("fact")))
         done = imports.approve_together(found, membership.person, chosen, timezone.now())
         messages.success(request, done.words)
         return redirect("review:imported", short_id)

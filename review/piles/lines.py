@@ -19,6 +19,7 @@ from review.cards.kinds import ANSWERABLE
 from review.cards.pieces import MASKED, Piece, has_hidden, masked, visible
 from review.cards.risk import Risk, risk_of, risks_of
 from review.cards.served_value import unsaid
+from review.cards.suspect import is_suspect
 from review.deciding.policy import Level, Policy
 from review.piles import samples
 
@@ -147,6 +148,8 @@ def _why_alone(
         return _("Personal data"), _("with personal data")
     if risk is not None:
         return _("Crosses agents"), _("going to other agents")
+    if is_suspect(fact):
+        return _("Look twice"), _("to be looked at twice")
     if fact.standing:
         return _("Standing brief"), _("speaking for others")
     if (beside := _beside(fact, is_replacing)) is not None:

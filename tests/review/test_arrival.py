@@ -141,6 +141,12 @@ NEVER: dict[str, Callable[[Cast, datetime], Fact]] = {
         cast, 1, text="Step 1 needs the p\u0430ssword file.", now=now
     ),
     "a host": lambda cast, now: found(cast, 1, text="Step 1 of the build needs evil.example.com.", now=now),
+    "a host in its value": lambda cast, now: found(
+        cast, 1, now=now, value={"rule": "Step 1 of the build needs port 5001.", "path": "https://evil.example.com/x"}
+    ),
+    "a value that its sentence does not say": lambda cast, now: found(cast, 1, now=now, value={"port": "9999"}),
+    "a letter that looks like another in its key": lambda cast, now: found(cast, 1, key="fix:p\u0430ssword", now=now),
+    "a host in its key": lambda cast, now: found(cast, 1, key="fix:evil.example.com", now=now),
     "no quote": lambda cast, now: found(cast, 1, now=now, quote=None),
     "a quote that is not in its source": _mismatch,
     "a quote whose source is gone": _sourceless,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,11 @@ def upload(client: Client, name: str, text: str, **data: str):  # type: ignore[n
     return client.post("/p/shop/transfer", {"file": file, **data}, follow=True)
 
 
+def ticks(facts: Iterable[Fact]) -> list[str]:
+    """What the boxes of the page send: each memory at the revision that was seen."""
+    return [f"{fact.short_id}.{fact.revision}" for fact in facts]
+
+
 def statuses(cast: Cast) -> list[str]:
     with tenancy.project(cast.project.pk):
         return list(Fact.objects.order_by("pk").values_list("status", flat=True))
@@ -47,7 +53,7 @@ def test_a_file_becomes_one_list_that_a_person_approves(cast: Cast) -> None:
     assert "is longer than a sentence" in words
     address = page.redirect_chain[-1][0]
     with tenancy.project(cast.project.pk):
-        ids = [fact.short_id for fact in Fact.objects.order_by("pk")]
+        ids = ticks(Fact.objects.order_by("pk"))
     done = client.post(address, {"fact": ids}, follow=True).content.decode()
     assert "1 approved. 2 left: holds personal data 1, is longer than a sentence 1." in done
     assert statuses(cast) == [Status.APPROVED, Status.PROPOSED, Status.PROPOSED]
@@ -59,8 +65,8 @@ def test_what_is_not_ticked_waits(cast: Cast) -> None:
     client = signed_in(cast.rita)
     address = upload(client, "CLAUDE.md", "- One\n- Two\n").redirect_chain[-1][0]
     with tenancy.project(cast.project.pk):
-        second = Fact.objects.order_by("-pk")[0].short_id
-    client.post(address, {"fact": [second, "f-000000", "'"]})
+        second = ticks(Fact.objects.order_by("-pk"))[0]
+    client.post(address, {"fact": [second, "f-000000", "f-000000.1", "'"]})
     assert statuses(cast) == [Status.PROPOSED, Status.APPROVED]
 
 
@@ -106,8 +112,8 @@ def test_a_viewer_neither_imports_nor_approves(cast: Cast) -> None:
     viewer = signed_in(cast.vera)
     assert viewer.get("/p/shop/transfer").status_code == 403
     with tenancy.project(cast.project.pk):
-        one = Fact.objects.get().short_id
-    viewer.post(address, {"fact": [one]})
+        one = ticks(Fact.objects.all())
+    viewer.post(address, {"fact": one})
     assert statuses(cast) == [Status.PROPOSED]
     assert "Approve what is ticked" not in viewer.get(address).content.decode()
 

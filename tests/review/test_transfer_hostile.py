@@ -90,7 +90,7 @@ def test_the_same_file_twice_and_two_people_approve_each_line_once(cast: Cast) -
     again = upload(second, "b.md", data)
     assert "2 known" in again.content.decode()
     with tenancy.project(cast.project.pk):
-        ids = [fact.short_id for fact in Fact.objects.order_by("pk")]
+        ids = [f"{fact.short_id}.{fact.revision}" for fact in Fact.objects.order_by("pk")]
         assert len(ids) == 2
     assert "2 approved" in first.post(address, {"fact": ids}, follow=True).content.decode()
     assert "0 approved" in second.post(address, {"fact": ids}, follow=True).content.decode()
@@ -109,7 +109,7 @@ def test_no_import_touches_what_another_project_knows(cast: Cast) -> None:
     client = signed_in(cast.rita)
     page = upload(client, "a.jsonl", json.dumps(row).encode())
     assert "1 new" in page.content.decode()
-    client.post(page.redirect_chain[-1][0], {"fact": [theirs.short_id]})
+    client.post(page.redirect_chain[-1][0], {"fact": [f"{theirs.short_id}.{theirs.revision}"]})
     with tenancy.project(cast.other.pk):
         assert Fact.objects.get().status == Status.PROPOSED
         assert Fact.objects.get().times_seen == 1

@@ -84,7 +84,7 @@ class Command(BaseCommand):
         line |= {"words": brought.words, **brought.outcomes, "dropped": dict(brought.dropped)}
         if approver is not None and brought.session is not None:
             with tenancy.project(project.pk):
-                chosen = {fact.pk for fact in brought.facts}
+                chosen = {fact.pk: fact.revision for fact in brought.facts}
                 done = imports.approve_together(brought.session, approver, chosen, now)
             line |= {"words": f"{brought.words}; {done.words}", "approved": done.count, "left": dict(done.left)}
         return line
