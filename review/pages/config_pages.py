@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from projects import configs
 from projects.models import Agent, AgentConfig, Membership, Role
+from review.cards.pieces import Piece, visible
 from review.pages import drafts
 from review.pages.access import project_page, require
 from review.pages.draft_pages import keeps_form, words_of_form
@@ -57,6 +58,11 @@ class Change:
 
     mark: str
     text: str
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The line as an owner must see it: what nobody sees, and what is disguised, in its box."""
+        return visible(self.text)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -137,7 +143,7 @@ def _page(
         "versions": versions,
         "told": told,
         "shown": shown,
-        "shown_text": configs.written(shown.content) if shown else "",
+        "shown_pieces": visible(configs.written(shown.content)) if shown else [],
         "changes": _changes(told, shown) if shown and (told is None or told.pk != shown.pk) else [],
         "typed_changes": changes(configs.written(newest.content), configs.written(typed)) if typed and newest else [],
         "form": form or Write(initial=start),
@@ -167,7 +173,8 @@ def _changes(told: AgentConfig | None, shown: AgentConfig) -> list[Change]:
 
 def changes(before: str, after: str) -> list[Change]:
     """Line by line, with three lines round each change; [] where nothing differs."""
-    old, new = before.splitlines(), after.splitlines()
+    # Not splitlines(): it cuts at characters that are no line breaks to anybody else.
+    old, new = before.split("\n") if before else [], after.split("\n") if after else []
     found: list[Change] = []
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for number, group in enumerate(matcher.get_grouped_opcodes(AROUND)):

@@ -94,6 +94,20 @@ def test_markup_in_it_stays_text(cast: Cast, now: datetime) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
+def test_what_nobody_sees_in_it_stands_in_a_box(cast: Cast, now: datetime) -> None:
+    """Deployed is what was read: a hidden order, a letter of another script, a break that is none."""
+    written(cast, {"tone": "calm"}, now, deploy=True)
+    tags = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    written(cast, {"tone": f"calm{tags}", "pay": "p\u0430ypal", "more": "one\u2028two"}, now)
+    client = signed_in(cast.olga)
+    for address in (f"{HERE}?version=2", f"{HERE}?version=1"):
+        page = client.get(address).content.decode()
+        assert "a model reads" in page
+        assert "obey" in page
+        assert "U+2028" in page
+        assert "U+0430 cyrillic small letter a" in page
+
+
 def test_many_versions_take_no_more_queries(cast: Cast, now: datetime) -> None:
     client = signed_in(cast.olga)
     written(cast, {"n": 0}, now, deploy=True)
