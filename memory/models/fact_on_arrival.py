@@ -32,7 +32,7 @@ class FactOnArrival(FactBesideOthers):
         return self.subject.entity_type in IMPERSONAL and not self.findings and self.nature == "factual"
 
     def why_not_on_arrival(self, now: datetime) -> str:
-        """What stands in the way of approving it without a person, in words, or "". Three queries at most.
+        """What stands in the way of approving it without a person, in words, or "". Four queries at most.
 
         The rest (quotes that hold, nothing to look at twice) is for the room that knows rules and cards.
         """
@@ -58,6 +58,8 @@ class FactOnArrival(FactBesideOthers):
             return "It would go to other agents than the one it came from."
         if any(privacy.is_invisible(char) for char in self.text + self.key):
             return "It holds hidden characters."
+        if self.decisions.filter(person__isnull=False).exists():
+            return "A person has decided something about it already, so a person goes on."
         facts = self._facts()
         if facts.filter(related=self.pk, status__in=[Status.PROPOSED, Status.APPROVED]).exists():
             return "It stands beside other memories: a person decides which one holds."

@@ -11,7 +11,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from memory import suspicions
@@ -161,6 +161,8 @@ def _candidates(project: Project, type_name: str, rule: Rule) -> QuerySet[Fact]:
             # What a person took back once is theirs.
             sample__isnull=True,
         )
+        # Edited, or rejected and taken back: somebody is at it.
+        .exclude(Exists(Decision.objects.filter(fact=OuterRef("pk"), person__isnull=False)))
         .select_related("subject", "project", "proposed_by_agent")
         .prefetch_related("evidence__observation")
         .order_by("-pk")

@@ -119,6 +119,19 @@ def _put_off(cast: Cast, now: datetime) -> Fact:
     return fact
 
 
+def _edited(cast: Cast, now: datetime) -> Fact:
+    fact = found(cast, 1, now=now)
+    fact.edit(cast.rita, revision=fact.revision, now=now, use="historical")
+    return fact
+
+
+def _rejected_and_back(cast: Cast, now: datetime) -> Fact:
+    fact = found(cast, 1, now=now)
+    said = fact.reject(cast.rita, revision=fact.revision, now=now, reason="vague")
+    fact.undo(said, cast.rita, now=now)
+    return fact
+
+
 def _one_by_one(cast: Cast, now: datetime) -> Fact:
     rule_for(cast, now, "note")
     return found(cast, 1, key="note:step", now=now)
@@ -158,6 +171,8 @@ NEVER: dict[str, Callable[[Cast, datetime], Fact]] = {
     "a proposal of an agent": lambda cast, now: found(cast, 1, now=now, source="conversation"),
     "a frozen subject": _frozen,
     "what was put off": _put_off,
+    "what a person edited": _edited,
+    "what a person rejected and took back": _rejected_and_back,
     "a type reviewed one by one": _one_by_one,
     "other agents than its own": lambda cast, now: found(
         cast, 1, now=now, everyone=False, agent_ids=[cast.support.pk, cast.coder.pk]
