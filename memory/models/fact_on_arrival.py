@@ -36,6 +36,8 @@ class FactOnArrival(FactBesideOthers):
 
         The rest (quotes that hold, nothing to look at twice) is for the room that knows rules and cards.
         """
+        from memory.models.decision import Decision
+
         if self.status != Status.PROPOSED:
             return f"This memory is {self.get_status_display().lower()} by now."
         if self.source != "extraction" or self.proposed_by_agent_id is None:
@@ -58,7 +60,7 @@ class FactOnArrival(FactBesideOthers):
             return "It would go to other agents than the one it came from."
         if any(privacy.is_invisible(char) for char in self.text + self.key):
             return "It holds hidden characters."
-        if self.decisions.filter(person__isnull=False).exists():
+        if Decision.objects.filter(fact=self.pk, person__isnull=False).exists():
             return "A person has decided something about it already, so a person goes on."
         facts = self._facts()
         if facts.filter(related=self.pk, status__in=[Status.PROPOSED, Status.APPROVED]).exists():
