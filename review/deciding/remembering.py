@@ -110,6 +110,9 @@ def remember(
     if marked is not None:
         _cite(fact, marked, now)
     if membership.can_review:
+        if Fact.objects.rivals_of(fact).exists():
+            # The form does not show it, and whoever presses the button would replace it unseen.
+            raise BadDecision(_("A live memory holds this key already. Edit that one, or choose another key."), "key")
         # Whoever marked words in a turn has read them there.
         return decisions.decide(membership, fact, "approve", fact.revision, {"opened": marked is not None}, now)
     audit.record(

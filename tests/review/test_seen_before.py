@@ -98,6 +98,18 @@ def test_the_memory_beside_it_replaces_no_third(cast: Cast, verb: str) -> None:
     assert states(cast)["Lives in Rome."] == Status.APPROVED
 
 
+def test_a_memory_by_hand_replaces_none_that_its_form_does_not_show(cast: Cast) -> None:
+    live(cast, "Prefers e-mail.", key="user_preference:channel")
+    form = {"text": "Prefers the phone.", "type": "user_preference", "key": "channel", "subject": "customer:cust_123"}
+    answer = signed_in(cast.rita).post("/p/shop/memory/new", form)
+    assert answer.status_code == 422
+    assert "A live memory holds this key already." in answer.content.decode()
+    assert states(cast) == {"Prefers e-mail.": Status.APPROVED}
+    # A viewer's waits, and its card shows both.
+    assert signed_in(cast.vera).post("/p/shop/memory/new", form).status_code == 302
+    assert states(cast) == {"Prefers e-mail.": Status.APPROVED, "Prefers the phone.": Status.PROPOSED}
+
+
 # An import, approved together ----------------------------------------------------------------------------------------
 
 
