@@ -25,6 +25,7 @@ from review.cards.suspect import is_suspect
 from review.deciding import sampling
 from review.deciding.consequences import follow_batch
 from review.deciding.decisions import REASON_WORDS, BadDecision, is_misquoted, refuse_untrue
+from review.deciding.policy import Level, Policy
 from review.deciding.undoing import REASON_LIMIT, act_on_many, changed_words, counted, subjects_of
 
 # Of one act. More is done 200 at a time, each with its own line and its own undo.
@@ -74,10 +75,15 @@ def approve_all(
     is risky was opened and read. Neither lets anything through that could not be approved on its card.
     """
 
+    policy = Policy.of(membership.project)
+
     def approve(fact: Fact, revision: int, batch: uuid.UUID, risk: Risk | None) -> Decision:
         if sampling.is_open(fact, now):
             return fact.reconfirm(membership.person, revision=revision, now=now, batch=batch)
         hurdle = _in_the_way_of_approval(fact, risk, opened, asked)
+        # Near-duplicates stand on a card; what is ticked in a list was read as a list.
+        if not hurdle and not asked and policy.level(fact.type) == Level.ONE_BY_ONE:
+            hurdle = _("reviewed one by one")
         if hurdle:
             raise _Skipped(hurdle)
         refuse_untrue(fact.evidence.select_related("observation"), fact.text)

@@ -51,7 +51,7 @@ def refuse_unseen(fact: Fact, seen: str, edits: dict[str, Any], now: datetime) -
     """
     if fact.standing:
         return  # speaks for its parts; its approval locks all their subjects in one order
-    moved = {name: edits[name] for name in ("type", "everyone", "agent_ids") if name in edits}
+    moved: dict[str, Any] = {name: edits[name] for name in ("type", "everyone", "agent_ids") if name in edits}
     rivals = fact.rivals_with(moved, now)
     if rivals.query.is_empty():
         return  # its key holds many values

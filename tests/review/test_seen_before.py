@@ -159,9 +159,19 @@ def test_what_is_not_what_it_looks_like_is_for_its_own_card(cast: Cast, line: st
     page = client.get(brought(client, f"- {line}\n- The queue is called green\n")).content.decode()
     assert len(ticks(page)) == 1
     with tenancy.project(cast.project.pk):
+        # Of a type that may be approved as a list.
+        Fact.objects.update(type="fix")
         sent = [f"{fact.short_id}.{fact.revision}" for fact in Fact.objects.all()]
     client.post("/p/shop/memory/decisions?view=proposed", {"do": "approve", "tick": sent})
     assert states(cast) == {line: Status.PROPOSED, "The queue is called green": Status.APPROVED}
+
+
+def test_a_type_that_is_reviewed_one_by_one_is_never_approved_from_the_list(cast: Cast) -> None:
+    facts = [waiting(cast, "Opens at nine.", key="note:hours"), waiting(cast, "Rule one.", key="fix:r.1")]
+    sent = {"do": "approve", "tick": [f"{fact.short_id}.{fact.revision}" for fact in facts]}
+    said = signed_in(cast.rita).post("/p/shop/memory/decisions?view=proposed", sent, follow=True).content.decode()
+    assert "1 approved, 1 skipped: 1 reviewed one by one." in said
+    assert states(cast) == {"Opens at nine.": Status.PROPOSED, "Rule one.": Status.APPROVED}
 
 
 # All in a view -------------------------------------------------------------------------------------------------------
