@@ -100,9 +100,9 @@ def decide(
         # Who saw another revision, or a memory beside it that is gone, is told that first.
         is_old = fact.revision != revision or (verb in ANSWERS and not _is_there(fact.related))
         refuse_unread(fact, bool(form.get("opened")) or is_old, found)
-        if "replaces" in form and not is_old:
-            refuse_unseen(fact, form["replaces"], edits if verb == "approve" else {}, now)
         changed = edits if verb == "approve" else {}
+        if "replaces" in form and not is_old:
+            refuse_unseen(fact, form["replaces"], changed, now)
         if found.needs_two or second_person.is_order_with(fact, changed):
             first = second_person.first_yes(fact, person, revision, now, changed)
     if first is not None:
