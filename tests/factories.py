@@ -43,7 +43,7 @@ def _encoded(_algorithm: str) -> str:
 
 def person(email: str, **fields: Any) -> Person:
     name = fields.pop("name", email.split("@")[0].title())
-    return Person.objects.create(email=email, name=name, password=_encoded(get_hasher().algorithm), **fields)
+    return Person.objects.create(email=email.lower(), name=name, password=_encoded(get_hasher().algorithm), **fields)
 
 
 def member(project: Project, person: Person, role: str = Role.REVIEWER) -> Membership:
