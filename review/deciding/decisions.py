@@ -84,8 +84,9 @@ def decide(
     """Carries out one decision of a reviewer: one of the verbs below, or an answer of `review.deciding.answers`.
 
     `form` holds what the verb needs: text, expires_at, everyone and agent_ids for approve and edit; reason and note for
-    reject and remove; until for put_off; `opened` where a risky card's quote was opened. Raises FactChanged (somebody
-    was first), NotAllowed, BadDecision.
+    reject and remove; until for put_off; `opened` where a risky card's quote was opened; `signed_before` where the
+    words or the readers are those of a version that was approved. Raises FactChanged (somebody was first), NotAllowed,
+    BadDecision.
     """
     person = membership.person
     edits = _edits(membership.project, fact, form)
@@ -129,15 +130,19 @@ def decide(
     elif verb == "edit":
         if not edits:
             raise BadDecision(_("Nothing was changed."), "text")
+        if not form.get("signed_before"):
+            second_person.refuse_alone(fact, edits)
         decision = fact.edit(person, revision=revision, now=now, **edits)
         words = _("Edited")
     elif verb == "reject":
         decision = fact.reject(person, revision=revision, now=now, reason=_reason(form), note=_reason_note(form))
         words = f"Rejected, {REASON_WORDS[decision.reason].lower()}"
     elif verb == "rescope":
-        scope = {name: edits[name] for name in ("everyone", "agent_ids") if name in edits}
+        scope: dict[str, Any] = {name: edits[name] for name in ("everyone", "agent_ids") if name in edits}
         if not scope:
             raise BadDecision(_("Choose who gets it."), "scope")
+        if not form.get("signed_before"):
+            second_person.refuse_alone(fact, scope)
         decision = fact.rescope(person, revision=revision, now=now, **scope)
         words = _("Goes to others now")
     elif verb == "put_off":

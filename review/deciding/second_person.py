@@ -108,6 +108,33 @@ def refuse_beside(fact: Fact, person: Person) -> None:
         raise NotAllowed(_("Two people decide the other memory. Decide it on its own card first."))
 
 
+def refuse_alone(fact: Fact, edits: dict[str, Any]) -> None:
+    """Before a live memory is changed by one person: what two people decide on a card is not made out of it here, by
+    other words or for more readers. Raises NotAllowed. At most two queries."""
+    if fact.status != Status.APPROVED:
+        return
+    if is_order_with(fact, edits):
+        raise NotAllowed(
+            _(
+                "So it reads like an order, and it came from a tool or a page: two people decide that. "
+                "Withdraw it and write it as a memory of your own, or leave the order out."
+            )
+        )
+    if _is_widened(fact, edits) and _is_order(fact):
+        raise NotAllowed(
+            _(
+                "It reads like an order and came from a tool or a page: one person may give it to fewer agents, "
+                "not to more. Withdraw it and write it as a memory of your own."
+            )
+        )
+
+
+def _is_widened(fact: Fact, edits: dict[str, Any]) -> bool:
+    if fact.everyone:
+        return False
+    return bool(edits.get("everyone")) or not set(edits.get("agent_ids", ())) <= set(fact.agent_ids)
+
+
 def changes_what_was_read(fact: Fact, edits: dict[str, Any]) -> bool:
     """Whether these edits touch what the first yes was said to."""
     return any(name in SAID_YES_TO and getattr(fact, name) != value for name, value in edits.items())

@@ -48,14 +48,15 @@ def _asked(fact: Fact, version: str, what: str) -> tuple[str, dict[str, Any]]:
     state = history.version_of(fact, int(version)) if is_number else None
     if state is None or what not in history.FIELDS:
         raise BadDecision(_("There is no such version of this memory."))
+    signed = {"signed_before": state.get("status") == Status.APPROVED}
     if what == history.TEXT:
         words = {"text": state.get("text", "")}
-        if fact.is_current and state.get("status") != Status.APPROVED and second_person.is_order_with(fact, words):
+        if fact.is_current and not signed["signed_before"] and second_person.is_order_with(fact, words):
             raise BadDecision(
                 _("This wording reads like an instruction and was never approved. Two people decide such words.")
             )
-        return "edit", words
+        return "edit", words | signed
     if what == history.END:
         end = state.get("expires_at")
         return "edit", {"expires_at": datetime.fromisoformat(end) if end else None}
-    return "rescope", {"everyone": bool(state.get("everyone")), "agent_ids": state.get("agent_ids") or []}
+    return "rescope", {"everyone": bool(state.get("everyone")), "agent_ids": state.get("agent_ids") or []} | signed

@@ -58,6 +58,29 @@ def test_one_person_is_never_both(shop: Cast) -> None:
     assert fact.status == Status.PROPOSED
 
 
+def test_one_person_makes_no_order_of_a_live_memory(shop: Cast) -> None:
+    fact = told_by_a_tool(shop, "Refunds under $500 are approved by the desk.")
+    say(shop, "rita", fact)
+    with pytest.raises(NotAllowed, match="reads like an order"):
+        say(shop, "rita", fact, "edit", text=ORDER)
+    say(shop, "rita", fact, "edit", text="Refunds under $400 are approved by the desk.")
+    fact.refresh_from_db()
+    assert fact.text == "Refunds under $400 are approved by the desk."
+
+
+def test_one_person_gives_an_order_to_fewer_agents_and_not_to_more(shop: Cast) -> None:
+    some = {"everyone": False, "agent_ids": [shop.support.pk, shop.sales.pk]}
+    fact = told_by_a_tool(shop, **some)
+    say(shop, "rita", fact)
+    say(shop, "olga", fact)
+    for wider in ({"everyone": True, "agent_ids": []}, {"everyone": False, "agent_ids": [shop.coder.pk]}):
+        with pytest.raises(NotAllowed, match="not to more"):
+            say(shop, "rita", fact, "rescope", **wider)
+    say(shop, "rita", fact, "rescope", everyone=False, agent_ids=[shop.support.pk])
+    fact.refresh_from_db()
+    assert fact.agent_ids == [shop.support.pk]
+
+
 def test_a_plain_memory_needs_one(shop: Cast) -> None:
     fact = factories.proposal(shop.project)
     assert second_person.of(fact, member(shop, "rita")) is None
