@@ -48,7 +48,7 @@ setup: .venv/.installed
 	@echo "set up. Next: make demo (everything, with a sample project) or $(BIN)/python manage.py up"
 
 demo: .venv/.installed
-	@exec $(BIN)/python manage.py up --demo --port $(PORT)
+	@exec $(BIN)/python manage.py up --demo --port $(PORT) --data .demo
 
 # Without a browser the journeys skip, loudly; CI fails instead.
 .PHONY: browser

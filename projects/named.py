@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
@@ -13,8 +16,16 @@ from projects.models import Agent, Person, Project
 def project(slug: str) -> Project:
     found = Project.objects.filter(slug=slug).first()
     if found is None:
-        raise CommandError(f"There is no project {slug}. Make it with: manage.py create_project {slug}")
+        raise CommandError(
+            f"There is no project {slug} {_looked_in()}. Make it with: manage.py create_project {slug}, "
+            "or name another data folder: COUNTERSIGN_DATA=DIR manage.py …"
+        )
     return found
+
+
+def _looked_in() -> str:
+    """Two installations on one machine are told apart by their folder."""
+    return "in DATABASE_URL" if os.environ.get("DATABASE_URL") else f"in {settings.DATA_DIR}"
 
 
 def agent(owner: Project, slug: str) -> Agent:

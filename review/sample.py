@@ -92,18 +92,13 @@ def _found(now: datetime) -> Project:
     project = Project.objects.create(slug=SLUG, name="Shop")
     for slug in AGENTS:
         Agent.objects.create(project=project, slug=slug)
-    for name, role, flags in (
-        ("Rita", Role.REVIEWER, {}),
-        ("Olga", Role.OWNER, {"is_operator": True}),
-        ("Carl", None, {"is_compliance": True}),
-    ):
+    for name, role, flags in (("Rita", Role.REVIEWER, {}), ("Olga", Role.OWNER, {"is_operator": True})):
         email = f"{name.lower()}@example.com"
         person = Person.objects.filter(email=email).first() or Person.objects.create_person(
             email, name=name, password=_password(), **flags
         )
-        if role is not None:
-            # Whoever looks at the sample wants to see its pile, not to practise.
-            Membership.objects.create(project=project, person=person, role=role, practised_at=now)
+        # Whoever looks at the sample wants to see its pile, not to practise.
+        Membership.objects.create(project=project, person=person, role=role, practised_at=now)
     return project
 
 
@@ -180,7 +175,7 @@ def _proposed(project: Project, words: str) -> Fact | None:
 
 def _logins() -> list[Login]:
     found = []
-    for name, does in (("rita", "reviews"), ("olga", "owns the project"), ("carl", "handles compliance")):
+    for name, does in (("rita", "reviews"), ("olga", "owns the project")):
         person = Person.objects.filter(email=f"{name}@example.com").first()
         if person is not None:
             password = _password() if person.check_password(_password()) else ""

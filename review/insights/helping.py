@@ -28,7 +28,8 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         "No session is held out without memory, so nothing can be compared. What an agent says of itself is no proof."
     )
     if not sessions["all"] and not helped + against:
-        return Answer(question, _("Too early to tell: no session has asked for a brief yet."), doubt)
+        early = _("Too early to tell: no brief has named its session yet, and no agent said what came of one.")
+        return Answer(question, early, doubt)
     if not helped + against:
         sentence = ngettext(
             "%(told)s session began with memories; no agent has said what came of them.",

@@ -37,12 +37,12 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
     if not reasons:
         words = ngettext("Nothing. The one was approved.", "Nothing. All %(count)s were approved.", decided)
         return Answer(question, words % {"count": f"{decided:,}"}, _doubt_none())
-    top, _count = reasons.most_common(1)[0]
-    sentence = _("%(share)s, most often because: %(reason)s.") % {
-        "share": _share(sum(reasons.values()), decided),
-        "reason": _words(top).lower(),
-    }
     ranked = reasons.most_common()
+    terms = {"share": _share(sum(reasons.values()), decided), "reason": _words(ranked[0][0]).lower()}
+    if len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
+        sentence = _("%(share)s, no reason more often than another.") % terms
+    else:
+        sentence = _("%(share)s, most often because: %(reason)s.") % terms
     rest = sum(number for _code, number in ranked[SHOWN:])
     figure = bars(
         [(_words(code), number, f"{number:,}") for code, number in ranked[:SHOWN]],
@@ -54,7 +54,7 @@ def of(project: Project, since: datetime, now: datetime) -> Answer:
         (_("Reason"), _("Count"), _("Share")),
         tuple((_words(code), f"{number:,}", f"{100 * number / total:.0f} %") for code, number in ranked),
     )
-    return Answer(question, sentence, _doubt(top, halves), figure, table)
+    return Answer(question, sentence, _doubt(ranked[0][0], halves), figure, table)
 
 
 def _words(code: str) -> str:

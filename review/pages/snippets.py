@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from shlex import quote
 from typing import Any
 
 from django.conf import settings
@@ -38,7 +40,11 @@ def brief(at: str, key: str) -> str:
 
 
 def import_transcripts(project: str, agent: str) -> str:
-    return f".venv/bin/python manage.py import_sessions ~/.claude/projects --project {project} --agent {agent}"
+    """A command goes to the usual data folder, where it is not told of another one."""
+    is_usual = settings.DATA_DIR == settings.BASE_DIR / ".data" or bool(os.environ.get("DATABASE_URL"))
+    where = "" if is_usual else f"COUNTERSIGN_DATA={quote(str(settings.DATA_DIR))} "
+    line = f".venv/bin/python manage.py import_sessions ~/.claude/projects --project {project} --agent {agent}"
+    return f"{where}{line}"
 
 
 def _authorized(key: str) -> str:

@@ -37,7 +37,7 @@ SELECT (
 
 @dataclass(frozen=True)
 class Today:
-    """One person's day: what they decided in words, who starts with it, how long it took, when it ended."""
+    """One person's day: what they decided in words, who has it at hand, how long it took, when it ended."""
 
     words: str
     approved: int
@@ -122,13 +122,13 @@ def _words(counts: Counter[str]) -> str:
 
 
 def who_starts(one: Today) -> str:
-    """`Support and sales start with them from their next brief.`"""
+    """`Support and sales have them at hand from their next brief on.` Subjects, task and room decide what is in it."""
     if not one.approved:
         return _("No brief changes: nothing was approved.")
     if one.everyone:
         return ngettext(
-            "Every agent starts with it from its next brief.",
-            "Every agent starts with them from its next brief.",
+            "Every agent has it at hand from its next brief on.",
+            "Every agent has them at hand from its next brief on.",
             one.approved,
         )
     names = _joined(one.agents)
@@ -136,14 +136,14 @@ def who_starts(one: Today) -> str:
         return _("No agent that is connected receives them.")
     template = (
         ngettext(
-            "%(names)s starts with it from its next brief.",
-            "%(names)s starts with them from its next brief.",
+            "%(names)s has it at hand from its next brief on.",
+            "%(names)s has them at hand from its next brief on.",
             one.approved,
         )
         if len(one.agents) == 1
         else ngettext(
-            "%(names)s start with it from their next brief.",
-            "%(names)s start with them from their next brief.",
+            "%(names)s have it at hand from their next brief on.",
+            "%(names)s have them at hand from their next brief on.",
             one.approved,
         )
     )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.distillers.local import RULES, LocalDistiller
+from memory.distillers.local import RULES, LocalDistiller, preferences
 from memory.grounding import Grounded, ground
 from memory.lint import faults
 from tests.memory.talk import THURSDAY, Line, fail, ok, read, run, say, talk, texts, user
@@ -247,3 +247,31 @@ def test_the_agent_is_believed_when_a_result_and_the_person_bear_it_out() -> Non
     assert texts(*look, user("Right.")) == [claim]
     assert texts(*look, user("Hm.")) == []
     assert texts(user("The backup did not run."), say(claim), user("Right.")) == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        *("Always run ruff before you commit.", "Never call the payment API from tests.", "Always call super first."),
+        *("Always use text fixtures, not binaries.", "Prefer calls over macros.", "Do not mail from staging."),
+        *("Always signal readiness with a file.", "Never ring buffers in the hot path.", "Use Slack for alerts."),
+    ],
+)
+def test_a_rule_of_the_work_is_no_way_to_reach_a_person(wish: str) -> None:
+    assert not preferences._key(wish).startswith("contact")
+
+
+@pytest.mark.parametrize(
+    ("wish", "key"),
+    [
+        ("Call me only in the evening", "contact.time"),
+        ("Never call before ten", "contact.channel"),
+        ("You can reach me by Slack, never by phone", "contact.channel"),
+        ("No phone calls, please", "contact.channel"),
+        ("Rufen Sie mich nur abends an", "contact.time"),
+        ("Llámame por la tarde", "contact.time"),
+        ("请用邮件联系我", "contact.channel"),
+    ],
+)
+def test_a_wish_about_reaching_somebody_has_one_key(wish: str, key: str) -> None:
+    assert preferences._key(wish) == key

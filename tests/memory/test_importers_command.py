@@ -177,7 +177,7 @@ def test_a_file_that_is_none_stops_no_other(cast: Cast, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"project": "nowhere"}, "There is no project nowhere. Make it with: manage.py create_project nowhere"),
+        ({"project": "nowhere"}, "Make it with: manage.py create_project nowhere, or name another data folder"),
         ({"agent": "nobody"}, "has no agent nobody. Make it with: manage.py create_agent shop nobody"),
         ({"person": "ghost@example.com"}, "Nobody has the address ghost@example.com"),
     ],

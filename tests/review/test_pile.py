@@ -384,7 +384,7 @@ def test_the_end_says_who_starts_with_it_and_what_came_of_the_day_before(
         )
     page = decide(signed_in(cast.rita), today, text="Remember that number 0.")
     assert "Done. 1 edited." in page
-    assert "Sales and support start with it from their next brief." in page
+    assert "Sales and support have it at hand from their next brief on." in page
     assert f"Yesterday’s 2 were in {briefs} and used in 1." in page
     assert "See today’s one again" in page
 

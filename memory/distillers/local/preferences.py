@@ -107,12 +107,23 @@ _TIME = re.compile(
     r"|午[前後]|夜",
     re.IGNORECASE,
 )
+# To reach a person, and not to call a function: with somebody who is reached, by a way, or at a time.
 _REACH = re.compile(
-    r"\b(?:call|calls|phone|ring|e-?mails?|text|texts|contact|sms|by (?:letter|post)|reach\w*|write to|whatsapp"
-    r"|signal|slack"
-    r"|anrufe?n?|anruf\w*|ruf\w*|kontakt\w*|telefon\w*|llam\w+|escrib\w+|contact\w+|tel[eé]fono|correo|r?appel\w*"
-    r"|téléphone"
-    r"|courriel|mail)\b|电话|短信|邮件|微信|联系|電話|メール|連絡",
+    r"\b(?:call|calls|phone|ring|e-?mails?|mail|text|message|contact|signal|write to|ping|notify) "
+    r"(?:back )?(?:me|us|him|her|them|the (?:customer|user|client)|my \w+)\b"
+    r"|\breach(?:ed|able)?\b|\bbe (?:called|contacted|phoned|rung|texted|e-?mailed|messaged)\b|\bcall back\b"
+    r"|\b(?:by|via|per|through|over|on (?:my|the)|prefers|i prefer|would prefer|instead of|rather than) "
+    r"(?:the |an? |my )?(?:phone|telephone|mobile|e-?mails?|mail|post|letters?|sms|text messages?|texts|whatsapp"
+    r"|signal|slack|(?:phone )?calls)\b(?! from)"
+    r"|\b(?:not|never|no|to|or) (?:the |my )?(?:phone|telephone|mobile|e-?mails?|sms|text messages?|phone calls)\b"
+    r"(?! from)"
+    r"|\bget an? (?:text|call)\b"
+    r"|^(?:please |only |always |never |do not |don't |just )*(?:call|phone|telephone|ring|text|e-?mail)"
+    r"(?: only)? (?:before|after|between|in the|on|at|until|from|during|mornings|evenings|instead|first)\b"
+    r"|\b(?:contact|e-?mail|phone|telephone|sms)\b.*\b(?:channel|preferred|works|only|best|fine)\b"
+    r"|\bpreferred contact\b"
+    r"|\b(?:anruf\w*|ruf(?:e|en|st|t)?|kontakt\w*|telefon\w*|ll[aá]m\w+|escrib\w+|contact[eaéo]\w*"
+    r"|tel[eé]fono|correo|r?appel\w*|téléphone|courriel)\b|电话|短信|邮件|微信|联系|電話|メール|連絡",
     re.IGNORECASE,
 )
 # A rule of the place, which holds whoever works there.
