@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from io import StringIO
@@ -233,3 +234,11 @@ def test_agent_text_is_never_marked_safe() -> None:
             source = path.read_text()
             for word in ("mark_safe", "format_html", "SafeString"):
                 assert word not in source, f"{path.relative_to(ROOT)} uses {word}"
+
+
+@pytest.mark.xdist_group("guard")
+def test_tests_that_share_a_server_stay_on_one_worker() -> None:
+    """xdist tells by the name that a group is one; where it does not, each worker starts a house of its own."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("One process: nothing is spread.")
+    assert "@guard" in os.environ["PYTEST_CURRENT_TEST"]
