@@ -10,6 +10,16 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# Chromium draws its own toolbar as a page: that took as long as the page itself, for each window that nobody sees. The
+# last list counts, so what Playwright switches off stands here too.
+OFF = (
+    *("InitialWebUI", "WebUIReloadButton", "WebUIReloadButtonPrewarmWebUI", "WebUIReloadButtonProfilePrewarming"),
+    *("WebUISplitTabsButton", "WebUIHomeButton", "WebUIBackForwardButton", "WebUILocationBar", "WebUIToolbar"),
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "PreloadTopChromeWebUI"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "PreconnectToSearch"),
+)
 # As root there is no sandbox; the rest keeps it from calling home and from looking for a graphics card.
 ARGUMENTS = [
     "--no-sandbox",
@@ -19,6 +29,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(OFF)}",
 ]
 
 
