@@ -69,6 +69,7 @@ class House:
     hostile: dict[str, Any]
     twin: dict[str, Any]
     signed_in: dict[str, Any] = field(default_factory=dict)
+    opened: list[BrowserContext] = field(default_factory=list)
     # What a page asked for elsewhere, and what it complained about: both stay empty.
     strayed: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -100,6 +101,7 @@ class House:
             reduced_motion="reduce",
             **options,
         )
+        self.opened.append(context)
         context.set_default_timeout(30_000)
         context.add_cookies([{"name": "theme", "value": theme, "url": self.home}])
         context.on("request", lambda request: self._look(request.url))
@@ -145,6 +147,8 @@ def nothing_strays(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "house" in request.fixturenames:
         house: House = request.getfixturevalue("house")
+        while house.opened:
+            house.opened.pop().close()
         strayed, complaints = list(house.strayed), list(house.complaints)
         house.strayed.clear()
         house.complaints.clear()

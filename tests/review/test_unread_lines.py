@@ -130,10 +130,11 @@ def test_an_agent_that_asks_for_one_fact_sees_that_nobody_confirmed_it(shop: Cas
 
 
 def test_a_complaint_about_it_stands_in_the_view_of_complaints(cast: Cast, now: datetime) -> None:
+    before = now - timedelta(hours=1)
     with tenancy.project(cast.project.pk):
-        rule_for(cast, now)
-        fact = found(cast, 1, now=now)
-    assert arrival.sweep(now) == 1
+        rule_for(cast, before)
+        fact = found(cast, 1, now=before)
+    assert arrival.sweep(before) == 1
     with tenancy.project(cast.project.pk):
-        assert feedback.give(cast.coder, fact.pk, Verdict.MISLED, now + timedelta(minutes=1))
+        assert feedback.give(cast.coder, fact.pk, Verdict.MISLED, now - timedelta(minutes=1))
     assert fact.short_id in signed_in(cast.rita).get("/p/shop/memory?view=complaints").content.decode()
