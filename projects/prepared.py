@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import psycopg
+import psycopg.sql
 from django.db import connections
 from django.db.models import Model, QuerySet
 from django.db.models.query import ModelIterable
@@ -165,6 +166,4 @@ class _Answered:
 
 def literal(value: Any) -> str:
     """A constant of our own code (a status, a type), written into the statement."""
-    if isinstance(value, int):
-        return str(int(value))
-    return "'" + str(value).replace("'", "''").replace("%", "%%") + "'"
+    return psycopg.sql.Literal(value).as_string().replace("%", "%%")

@@ -163,8 +163,8 @@ def test_undone_in_any_order_all_is_as_it_was_or_refused_whole(
                 undoing.undo(membership, Decision.objects.get(pk=acts[place].pk), now)
         except (FactChanged, NotAllowed):
             refused += 1
-    # Each can be undone once; a second time there is nothing to take back.
-    assert refused == 3 or order != (0, 1, 2)
+    # Each can be undone once, the latest first without a refusal; a second time there is nothing to take back.
+    assert refused == 3 if order == (0, 1, 2) else refused >= 3
     with tenancy.project(cast.project.pk):
         found = [Fact.objects.get(pk=one.pk) for one in (known, newer, third)]
         assert [one.status for one in found] == [Status.APPROVED, Status.PROPOSED, Status.PROPOSED]
